@@ -8,21 +8,23 @@ import type { VoiceAnalysis } from "./voice-analysis.ts";
 /** Name of the network and version of the method. */
 export const PRINT_METHOD = "campplus-2";
 
-const SPEECH = 0.5;
+/** Frames as loud as the loudest tenth are taken for voice, and those down to 25 dB below. */
+const LOUD = 0.9;
+const QUIETEST = 10 ** -2.5;
 /** Speech that is embedded in one piece, 3 s, in samples. */
 const PIECE = 3 * SESSION_RATE;
 /** At most so many pieces, spread over the speech. */
 const MOST_PIECES = 20;
-/** Frames analysed between two steps: some milliseconds of work. */
-const STEP = 16;
 /**
- * The logarithm of the likelihood ratio is taken for a straight line of the cosine, another one where only what a
- * telephone lets through is compared: there voices are more alike. The first is the mean of what logistic regression
- * finds on each half of seven people (`npm run eval:voices`); the second lies higher than that, so that of two women
- * who sound alike on a telephone none is named for the other.
+ * The logarithm of the likelihood ratio is taken for a straight line of the cosine, another one for each pair of lines:
+ * on two telephones voices are most alike. That of whole voices is the mean of what logistic regression finds on each
+ * half of seven people, the others were chosen by hand, so that of eight people hardly a stranger is named (test/tried.md).
  */
-const WIDE = { constant: -19.6, weight: 39.5 };
-const NARROW = { constant: -31.8, weight: 50 };
+const CALIBRATIONS = {
+  wide: { constant: -19.6, weight: 39.5 },
+  mixed: { constant: -31.8, weight: 50 },
+  telephones: { constant: -57.8, weight: 80 },
+};
 /** Of prints with vectors of both bands, and of those that one vector stood for both. */
 const MAGIC = 0x33_50_56;
 const MAGIC_OF_ONE = 0x32_50_56;
@@ -36,6 +38,8 @@ export interface VoicePrint {
   narrow: Float32Array;
   /** Of all of it; absent where no more was heard. */
   wide?: Float32Array | undefined;
+  /** Whether one vector stands for both, of a line that is not known. */
+  isOfOne?: boolean;
 }
 
 /** A print and the speech that it was made of. */
@@ -54,7 +58,8 @@ export function* makePrint(
   pcm: Int16Array,
   analysis: VoiceAnalysis,
 ): Generator<Promise<unknown> | undefined, MadePrint> {
-  const speech = yield* speechOf(pcm);
+  const speech = speechOf(pcm);
+  yield;
   const speechMs = Math.round((speech.length * 1_000) / SESSION_RATE);
   const pieces = piecesOf(speech);
   // What the networks are given goes to their threads, and is not here any more.
@@ -88,30 +93,49 @@ function* meanVector(
   return toUnitLength(sum);
 }
 
-/** The speech without its pauses. */
-function* speechOf(pcm: Int16Array): Generator<undefined, Int16Array> {
-  const activity = new SpeechActivity();
+/**
+ * Sound of a voice without its pauses: the frames that are not much quieter than its loud ones. What a network would
+ * say of them tells little here, as all of it is a label's own: of one man on a telephone it took a tenth for speech.
+ */
+function speechOf(pcm: Int16Array): Int16Array {
+  const whole = new SpeechActivity();
+  const count = Math.floor(pcm.length / ACTIVITY_FRAME);
+  const frames = Array.from({ length: count }, (_, n) =>
+    whole.pass(pcm.subarray(n * ACTIVITY_FRAME, (n + 1) * ACTIVITY_FRAME)),
+  );
+  const energies = frames.map((frame) => frame.reduce((sum, value) => sum + value ** 2, 0));
+  const loud = energies.toSorted((one, other) => one - other)[Math.floor(LOUD * count)] ?? 0;
   const speech = new Int16Array(pcm.length);
   let length = 0;
-  for (let n = 0; (n + 1) * ACTIVITY_FRAME <= pcm.length; n++) {
-    const frame = activity.take(pcm.subarray(n * ACTIVITY_FRAME, (n + 1) * ACTIVITY_FRAME));
-    if (frame.probability >= SPEECH) {
-      speech.set(frame.pcm, length);
-      length += frame.pcm.length;
-    }
-    if (n % STEP === STEP - 1) yield;
+  for (const [n, frame] of frames.entries()) {
+    const energy = energies[n] ?? 0;
+    if (energy === 0 || energy < QUIETEST * loud) continue;
+    speech.set(frame, length);
+    length += frame.length;
   }
   return speech.subarray(0, length);
 }
 
 /** Natural logarithm of how much likelier one voice is than two: by all of it where both have that. */
 export function logLikelihoodRatio(a: VoicePrint, b: VoicePrint): number {
-  if (a.wide === undefined || b.wide === undefined) return logRatio(NARROW, a.narrow, b.narrow);
-  return logRatio(WIDE, a.wide, b.wide);
+  if (a.wide === undefined || b.wide === undefined) {
+    return logRatio(CALIBRATIONS[narrowLines(a, b)], a.narrow, b.narrow);
+  }
+  return logRatio(CALIBRATIONS.wide, a.wide, b.wide);
 }
 
-function logRatio({ constant, weight }: typeof WIDE, a: Float32Array, b: Float32Array): number {
+function logRatio(
+  { constant, weight }: { constant: number; weight: number },
+  a: Float32Array,
+  b: Float32Array,
+): number {
   return constant + weight * cosine(a, b);
+}
+
+/** Of two lines that are not both wide. One that is not known may be a telephone's. */
+function narrowLines(a: VoicePrint, b: VoicePrint): "mixed" | "telephones" {
+  const isKnown = a.isOfOne !== true && b.isOfOne !== true;
+  return isKnown && (a.wide === undefined) !== (b.wide === undefined) ? "mixed" : "telephones";
 }
 
 /** A print as bytes: magic, then for each vector signed 16-bit numbers, its largest 32,767. */
@@ -142,7 +166,8 @@ export function decodePrint(print: Uint8Array, size: number): VoicePrint | undef
   const magic = bytes.readUInt32LE(0);
   if (magic === MAGIC) return { narrow, wide };
   // Its line is not known: on one of the other kind its cosines are too small to name anybody.
-  return magic === MAGIC_OF_ONE && count === 1 ? { narrow, wide: narrow } : undefined;
+  if (magic !== MAGIC_OF_ONE || count !== 1) return undefined;
+  return { narrow, wide: narrow, isOfOne: true };
 }
 
 function vectorAt(bytes: Buffer, at: number, size: number): Float32Array {
