@@ -2,11 +2,11 @@ import type { DevicePrincipal, Principal, Scope, ServicePrincipal } from "./prin
 
 /**
  * The result of an access check. The functions here decide who may do what with one resource from
- * facts about it; they look nothing up. Lists cannot call them for each row: `visibleTo` and
- * `nativeTo` in the session store express the rules for reading a session as SQL conditions, and
- * `INVITER_IS_ACTIVE` in the store of invitations those for giving access; they must change together
- * with these. Which kinds of callers reach a route at all is decided before,
- * by the route's own `roles`.
+ * facts about it; they look nothing up. Lists cannot call them for each row: the migration
+ * `0113_rights.sql` says who reads a session (`session_readers`), and who may give access
+ * (`inviter_rights`), as views and functions of the database. `test/integration/session-readers.test.ts`
+ * holds both against each other. Which kinds of callers reach a route at all is decided before, by
+ * the route's own `roles`.
  */
 export type Verdict =
   | "allow"
@@ -26,7 +26,7 @@ export const GUEST_ACCESS = ["open", "invitation", "closed"] as const;
 export type GuestAccess = (typeof GUEST_ACCESS)[number];
 
 /** The caller's own relation to a session. */
-export type SessionRelation = "owner" | "participant" | "guest" | "shared" | "none";
+type SessionRelation = "owner" | "participant" | "guest" | "shared" | "none";
 
 export interface SessionFacts {
   kind: "session";
@@ -204,6 +204,28 @@ const STEWARD_ACTIONS: ReadonlySet<SessionAction> = new Set<SessionAction>([
   "session.triage",
   "session.redact",
 ]);
+
+/** What ties somebody to a session, as it is stored. */
+interface SessionTies {
+  ownerId: string;
+  /** As the session's owner let them in. */
+  memberRelation: "participant" | "shared" | undefined;
+  /** With its workspace. */
+  isShared: boolean;
+  workspaceRole: SessionFacts["workspaceRole"];
+}
+
+export function relationTo(
+  principal: Principal,
+  sessionId: string,
+  { ownerId, memberRelation, isShared, workspaceRole }: SessionTies,
+): SessionRelation {
+  if (principal.kind === "guest") return principal.sessionId === sessionId ? "guest" : "none";
+  if (principal.kind !== "user") return "none";
+  if (ownerId === principal.id) return "owner";
+  if (memberRelation !== undefined) return memberRelation;
+  return isShared && workspaceRole !== undefined ? "shared" : "none";
+}
 
 /** Decides whether this principal may do this to a session. */
 export function maySession(

@@ -55,6 +55,10 @@ export class PolicyFixture {
     rmSync(folder, { recursive: true, force: true });
   }
 
+  get parts(): PolicyParts {
+    return this.#parts;
+  }
+
   /** The address below which the routes are. */
   get api(): string {
     return `${this.#parts.app.addresses.base_url}/api`;

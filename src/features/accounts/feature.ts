@@ -1,6 +1,5 @@
 import type { FailedSignInTrail } from "../../access/audit-entry.ts";
 import type { Authenticator } from "../../access/authenticator.ts";
-import { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
 import type { FeatureContext } from "../context.ts";
 import { AttemptStore } from "./attempts-store.ts";
 import { FreshProof } from "./fresh-proof.ts";
@@ -97,7 +96,7 @@ export function createAccounts(context: FeatureContext, options: CreateAccountOp
       ...oauthRoutes({ oauth, publicUrl, allowedOrigins }),
       ...passwordRoutes({ passwordChanges }),
       ...userRoutes({ users, workspaces, passwords, cursorKey }),
-      ...userAccessRoutes({ users, signIn, revocations, suspended: new SuspendedWorkStore(pool) }),
+      ...userAccessRoutes({ users, signIn, revocations }),
       ...userEditRoutes({ users, revocations, elevations, notices }),
     ],
   };

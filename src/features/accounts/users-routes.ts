@@ -9,7 +9,7 @@ import {
 import { mayWorkspace } from "../../access/policy.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
-import type { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
+import { suspendedSentence } from "../../access/suspended-credentials.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError, unknownThing } from "../../base/errors.ts";
 import { isId, newId } from "../../base/ids.ts";
@@ -30,10 +30,9 @@ import { accountRoleSchema, type SignIn } from "./sign-in.ts";
 import type { UserFilter, UserRecord, UserStore } from "./users-store.ts";
 
 interface UserAccessOptions {
-  users: Pick<UserStore, "find" | "setDisabled">;
+  users: Pick<UserStore, "find" | "setDisabled" | "suspended">;
   signIn: Pick<SignIn, "forgive">;
   revocations: RevocationFeed;
-  suspended: Pick<SuspendedWorkStore, "describe">;
 }
 
 /** POST /users/{id}/disable and /users/{id}/enable. */
@@ -59,7 +58,7 @@ const TEXTS = {
 };
 
 function setAccess(
-  { users, signIn, revocations, suspended }: UserAccessOptions,
+  { users, signIn, revocations }: UserAccessOptions,
   action: "disable" | "enable",
 ): Route {
   const texts = TEXTS[action];
@@ -91,7 +90,7 @@ function setAccess(
       if (outcome === "unknown") throw new AppError("not_found", "There is no user with this id.");
       revocations.publish({ kind: "user", userId: user.id });
       if (action === "enable") await signIn.forgive(user);
-      return acknowledge(texts.done + (await suspended.describe(user.id)));
+      return acknowledge(texts.done + suspendedSentence(await users.suspended(user.id)));
     },
   });
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
+import type { SuspendedCredentials } from "../../access/suspended-credentials.ts";
 import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
@@ -69,6 +70,8 @@ export const accountRow = z.object({
   passwordHash: optionalColumn(z.string()),
   disabled: z.boolean(),
 });
+
+const suspendedRow = z.object({ keys: z.number(), devices: z.number(), webhooks: z.number() });
 
 const COLUMNS = sql.fragment`id, email, name, role, disabled_at as "disabledAt",
   created_at as "createdAt", updated_at as "updatedAt"`;
@@ -205,6 +208,16 @@ export class UserStore {
       where m.user_id = ${userId} and (${userId === giverId} or not exists (
         select from workspace_members o
         where o.workspace_id = m.workspace_id and o.user_id = ${giverId} and o.role = 'owner'))`);
+  }
+
+  /**
+   * How many keys, devices and webhooks of the user are suspended now.
+   *
+   * @param workspaceId only those of this workspace
+   */
+  suspended(userId: string, workspaceId?: string): Promise<SuspendedCredentials> {
+    return this.#pool.one(sql.type(suspendedRow)`
+      select keys, devices, webhooks from suspended_credentials(${userId}, ${workspaceId ?? null})`);
   }
 
   /** By the form in which addresses are compared. */

@@ -1,9 +1,4 @@
-import {
-  type CommonQueryMethods,
-  type DatabasePool,
-  type FragmentSqlToken as Fragment,
-  sql,
-} from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { ElevationInForce, ElevationScope } from "../../access/elevation.ts";
@@ -33,16 +28,6 @@ const endedRow = z.object({
   ended: z.boolean(),
 });
 
-/** SQL condition: the elevation `e` covers this session of this workspace. */
-export function coversSession(sessionId: Fragment, workspaceId: Fragment): Fragment {
-  return sql.fragment`(
-    e.session_id = ${sessionId} or e.workspace_id = ${workspaceId}
-    or e.session_id is null and e.workspace_id is null)`;
-}
-
-/** SQL condition: the elevation `e` is in force. */
-export const ELEVATION_IS_ACTIVE = sql.fragment`(e.ended_at is null and e.expires_at > now())`;
-
 /** SQL order: the narrowest elevation first, of several the one that lasts longest. */
 const NARROWEST = sql.fragment`
   e.session_id is null, e.workspace_id is null, e.expires_at desc`;
@@ -63,13 +48,9 @@ export class ElevationStore {
     adminId: string,
     { sessionId, workspaceId }: ElevationScope,
   ): Promise<ElevationInForce | undefined> {
-    const place = coversSession(
-      sql.fragment`${sessionId ?? null}::uuid`,
-      sql.fragment`${workspaceId ?? null}::uuid`,
-    );
     const row = await this.#pool.maybeOne(sql.type(inForceRow)`
-      select id, reason, expires_at as "expiresAt" from content_elevations e
-      where admin_id = ${adminId} and ${ELEVATION_IS_ACTIVE} and ${place}
+      select id, reason, expires_at as "expiresAt"
+      from elevations_of(${adminId}, ${sessionId ?? null}::uuid, ${workspaceId ?? null}::uuid) e
       order by ${NARROWEST} limit 1`);
     return row ?? undefined;
   }
@@ -143,9 +124,9 @@ export async function recordElevatedRead(
   action: string,
 ): Promise<void> {
   const elevation = await connection.maybeOne(sql.type(idRow)`
-    select e.id from content_elevations e join sessions s on s.id = ${sessionId}
-    where e.admin_id = ${principal.id} and ${ELEVATION_IS_ACTIVE}
-      and ${coversSession(sql.fragment`s.id`, sql.fragment`s.workspace_id`)}
+    select e.id
+    from sessions s cross join lateral elevations_of(${principal.id}, s.id, s.workspace_id) e
+    where s.id = ${sessionId}
     order by ${NARROWEST} limit 1`);
   if (elevation === null) {
     throw new AppError("elevation_required", "The content elevation has ended.");
@@ -168,9 +149,8 @@ export async function holdElevation(
   elevationId: string,
 ): Promise<boolean> {
   const held = await connection.maybeOne(sql.type(idRow)`
-    select e.id from content_elevations e join users u on u.id = e.admin_id
-    where e.id = ${elevationId} and ${ELEVATION_IS_ACTIVE}
-      and u.role = 'admin' and u.disabled_at is null
+    select e.id from active_elevations e join active_users u on u.id = e.admin_id
+    where e.id = ${elevationId} and u.role = 'admin'
     for share`);
   return held !== null;
 }

@@ -13,7 +13,7 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import type { Page, PageRequest } from "../../rest/page.ts";
 import { REDACTED_SPAN } from "../../session/redaction.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
-import { visibleTo } from "../sessions/store.ts";
+import { nativeTo, tiedTo, visibleTo } from "../sessions/store.ts";
 
 export const CONCERN_CATEGORIES = ["accuracy", "privacy", "safety", "other"] as const;
 export const CONCERN_STATUSES = ["open", "acknowledged", "resolved", "dismissed"] as const;
@@ -197,13 +197,7 @@ export class ConcernStore {
 function mayTriage(principal: Principal): Fragment {
   if (principal.kind !== "user") return sql.fragment`false`;
   if (principal.role === "admin") return sql.fragment`true`;
-  const moderates =
-    principal.role === "moderator"
-      ? sql.fragment`exists (
-        select 1 from workspace_members w
-        where w.workspace_id = s.workspace_id and w.user_id = ${principal.id})`
-      : sql.fragment`false`;
-  return sql.fragment`(s.status <> 'deleted' and (s.owner_id = ${principal.id} or ${moderates}))`;
+  return tiedTo(principal.id, ["owner", "moderator"], principal.role);
 }
 
 /**
@@ -212,7 +206,7 @@ function mayTriage(principal: Principal): Fragment {
  */
 function nativelyVisibleTo(principal: Principal): Fragment {
   if (principal.kind !== "user" || principal.role !== "admin") return ANYBODY;
-  return visibleTo({ ...principal, role: "participant" });
+  return nativeTo(principal.id);
 }
 
 async function read(

@@ -6,7 +6,6 @@ import { LookupBatcher, MANY_KEYS } from "../../base/lookup-batcher.ts";
 import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { toInstant } from "../../postgres/columns.ts";
 import type { DeviceKeyRecords, DeviceKeyStatus } from "../accounts/credential-authenticator.ts";
-import { OWNER_GONE_AT, OWNER_IS_ACTIVE } from "./active-owner-store.ts";
 
 /** A device that asks to be paired. */
 export interface NewDevice {
@@ -288,9 +287,10 @@ export class PairingStore implements DeviceKeyRecords {
     const row = await this.#pool.maybeOne(sql.type(stateRow)`
       select d.id, status,
         (select max(expires_at) from pairing_codes where device_id = d.id) as code_expires_at,
-        coalesce(${OWNER_IS_ACTIVE}, false) as owner_stands
-      from devices d left join users u on u.id = d.owner_id
-      where ${which}`);
+        exists (
+          select from workspace_rights(d.workspace_id, d.owner_id) r where r.ended_at is null
+        ) as owner_stands
+      from devices d where ${which}`);
     if (row === null) return undefined;
     return {
       deviceId: row.id,
@@ -312,11 +312,11 @@ export class PairingStore implements DeviceKeyRecords {
           least(
             revoked_at,
             case when d.status <> 'paired' then d.updated_at end,
-            ${OWNER_GONE_AT}) as ended_at,
-          revoked_at is null and d.status = 'paired' and not ${OWNER_IS_ACTIVE} as suspended
+            r.ended_at) as ended_at,
+          revoked_at is null and d.status = 'paired' and r.ended_at is not null as suspended
         from device_keys join devices d on d.id = device_id
-          join users u on u.id = d.owner_id
-        where ${match} and d.workspace_id is not null and u.erased_at is null
+          cross join lateral workspace_rights(d.workspace_id, d.owner_id) r
+        where ${match} and d.workspace_id is not null
         limit 1) as found`);
   }
 }

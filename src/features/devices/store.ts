@@ -6,7 +6,6 @@ import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { WorkspaceRole } from "../workspaces/store.ts";
-import { OWNER_IS_ACTIVE } from "./active-owner-store.ts";
 
 export interface DeviceRecord {
   id: string;
@@ -66,11 +65,13 @@ const deviceRow = z.object({
 
 const DEVICES = sql.fragment`
   select d.id, serial, d.name, model, firmware, status,
-    status = 'paired' and not coalesce(${OWNER_IS_ACTIVE}, false) as suspended,
+    status = 'paired' and not exists (
+      select from workspace_rights(d.workspace_id, d.owner_id) r where r.ended_at is null)
+      as suspended,
     d.may_read as "mayRead",
     d.workspace_id as "workspaceId", d.owner_id as "ownerId", last_seen_at as "lastSeenAt",
     telemetry, d.created_at as "createdAt", d.updated_at as "updatedAt"
-  from devices d left join users u on u.id = d.owner_id`;
+  from devices d`;
 
 export class DeviceStore {
   readonly #pool: DatabasePool;

@@ -154,9 +154,7 @@ export class GuestStore implements GuestRecords {
     const rows = await this.#pool.any(sql.type(statusRow)`
       select g.id as "guestId", g.session_id as "sessionId", g.display_name as "displayName",
         g.expires_at as "expiresAt"
-      from guests g join sessions s on s.id = g.session_id
-      where g.id = any(${sql.array([...ids], "uuid")}) and g.revoked_at is null
-        and s.status <> 'deleted' and not is_uninvited(${ACCESS}, g.code_id)`);
+      from active_guests g where g.id = any(${sql.array([...ids], "uuid")})`);
     const found = new Map(rows.map((row) => [row.guestId, row]));
     return ids.map((id) => found.get(id));
   }

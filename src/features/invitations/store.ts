@@ -2,7 +2,6 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
-import { ISSUER_IS_ACTIVE } from "../../access/key-issuer-store.ts";
 import type { Progress } from "../../base/work/work-list.ts";
 import { allOf, nameColumn, toInstant, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
@@ -97,30 +96,11 @@ type TakenInvitation = z.infer<typeof takenRow>;
 const TAKEN = sql.fragment`i.id, i.workspace_id as "workspaceId", i.session_id as "sessionId",
   i.role, i.inviter_id as "inviterId"`;
 
-/** SQL condition: the key of the invitation `i` may share sessions of the workspace now. */
-const KEY_IS_ACTIVE = sql.fragment`exists (
-  select from service_keys k join service_key_secrets s on s.key_id = k.id
-  where k.id = i.key_id and k.revoked_at is null and k.workspace_id = i.workspace_id
-    and 'sessions:share' = any(k.scopes) and s.expires_at > now() and ${ISSUER_IS_ACTIVE})`;
-
 /**
- * SQL condition: whoever made the invitation `i` may give what it offers now. It says for stored
- * invitations what `mayWorkspace` and `maySession` say of `workspace.give` and `session.give`, and
- * must change together with them. An elevation only has to have covered the moment of inviting:
- * that it ran out since takes nothing back, that somebody ended it does.
+ * SQL condition: whoever made the invitation `i` may give what it offers now, as `mayWorkspace` and
+ * `maySession` say of `workspace.give` and `session.give`.
  */
-const INVITER_IS_ACTIVE = sql.fragment`case
-  when i.key_id is not null then ${KEY_IS_ACTIVE}
-  else exists (
-    select from users u
-    where u.id = i.inviter_id and u.disabled_at is null and u.erased_at is null and case
-      when i.elevation_id is not null then u.role = 'admin' and exists (
-        select from content_elevations e where e.id = i.elevation_id and e.ended_at is null)
-      when i.session_id is not null then exists (
-        select from sessions s where s.id = i.session_id and s.owner_id = u.id)
-      else exists (
-        select from workspace_members m
-        where m.workspace_id = i.workspace_id and m.user_id = u.id and m.role = 'owner') end) end`;
+const INVITER_IS_ACTIVE = sql.fragment`exists (select from inviter_rights(i))`;
 
 /** SQL condition: the place of the invitation `i` is still there. */
 const SCOPE_IS_THERE = sql.fragment`

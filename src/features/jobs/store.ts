@@ -75,7 +75,7 @@ export class JobStore {
 
   /** Jobs of the sessions to which this user has native access, newest first. */
   async list(userId: string, filter: JobFilter, page: PageRequest): Promise<Page<JobRecord>> {
-    const conditions = [sql.fragment`s.status <> 'deleted'`, nativeTo(userId)];
+    const conditions = [nativeTo(userId)];
     if (page.after !== undefined) conditions.push(sql.fragment`j.id < ${page.after}::uuid`);
     if (filter.kind !== undefined) conditions.push(sql.fragment`j.kind = ${filter.kind}`);
     if (filter.status !== undefined) conditions.push(sql.fragment`j.status = ${filter.status}`);

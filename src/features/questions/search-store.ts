@@ -4,11 +4,9 @@ import type { SessionFacts } from "../../access/policy.ts";
 import type { Principal, UserPrincipal } from "../../access/principal.ts";
 import { allOf, nameColumn, toInstant } from "../../postgres/columns.ts";
 import type { SessionPhase } from "../../session/status.ts";
-import { ELEVATION_IS_ACTIVE } from "../audit/elevation-store.ts";
 import { MOST_COUNTED } from "../sessions/list-store.ts";
 import { readFacts } from "../sessions/session-facts-store.ts";
 import { USER_DISPLAY_NAME } from "../sessions/speakers-store.ts";
-import { sharedWith } from "../sessions/store.ts";
 
 /** Control characters that mark a match in a headline; no recognised word has them. */
 const START = "\u0002";
@@ -69,9 +67,7 @@ export class SearchStore {
   async #isElevatedEverywhere({ id, role }: UserPrincipal): Promise<boolean> {
     if (role !== "admin") return false;
     return this.#pool.exists(sql.type(z.object({}))`
-      select from content_elevations e
-      where e.admin_id = ${id} and ${ELEVATION_IS_ACTIVE}
-        and e.session_id is null and e.workspace_id is null`);
+      select from elevations_of(${id}, null, null)`);
   }
 
   /** How many hits there are in the given sessions; of more than `MOST_COUNTED` these. */
@@ -132,26 +128,26 @@ const NOT_DELETED = sql.fragment`s.status <> 'deleted'`;
  * SQL condition: an index leads from the person to session `s`, or from an elevation of theirs for a
  * session or a workspace. Who may read it is not decided here.
  */
-function reachedBy(person: UserPrincipal): Fragment {
-  const { id } = person;
-  const elevations = sql.fragment`content_elevations e`;
-  const theirs = sql.fragment`e.admin_id = ${id} and ${ELEVATION_IS_ACTIVE}`;
+function reachedBy({ id, role }: UserPrincipal): Fragment {
+  const elevations = sql.fragment`active_elevations e`;
   const elevated =
-    person.role === "admin"
+    role === "admin"
       ? sql.fragment`
         union all
-        select e.session_id from ${elevations} where ${theirs} and e.session_id is not null
+        select e.session_id from ${elevations} where e.admin_id = ${id} and e.session_id is not null
         union all
         select v.id from ${elevations} join sessions v on v.workspace_id = e.workspace_id
-        where ${theirs}`
+        where e.admin_id = ${id}`
       : sql.fragment``;
+  const shared =
+    role === "moderator" ? sql.fragment`true` : sql.fragment`v.visibility = 'workspace'`;
   return sql.fragment`${NOT_DELETED} and s.id in (
     select o.id from sessions o where o.owner_id = ${id}
     union all
     select p.session_id from session_members p where p.user_id = ${id}
     union all
     select v.id from workspace_members k join sessions v on v.workspace_id = k.workspace_id
-    where k.user_id = ${id} and ${sharedWith(person, sql.fragment`v`)} ${elevated})`;
+    where k.user_id = ${id} and ${shared} ${elevated})`;
 }
 
 function conditionsOf(filter: SearchFilter): Fragment[] {

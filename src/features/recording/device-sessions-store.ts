@@ -122,12 +122,9 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
     const row = await this.#pool.maybeOne(sql.type(workspaceRow)`
       select
         preferred_language as "preferredLanguage", remote_engines as "remoteEngines",
-        m.user_id is not null as "isMember",
-        (m.user_id is not null or coalesce(u.role = 'admin', false))
-          and u.disabled_at is null as "mayRecord"
-      from workspaces w
-      left join users u on u.id = ${userId}
-      left join workspace_members m on m.workspace_id = w.id and m.user_id = u.id
+        r.role is not null as "isMember",
+        r.is_admin is not null and r.ended_at is null as "mayRecord"
+      from workspaces w left join lateral workspace_rights(w.id, ${userId}) r on true
       where w.id = ${workspaceId} and w.deleted_at is null
     `);
     return row ?? undefined;

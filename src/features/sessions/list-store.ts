@@ -1,10 +1,10 @@
 import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
-import type { Principal, UserPrincipal } from "../../access/principal.ts";
+import type { Principal } from "../../access/principal.ts";
 import { allOf, toInstant } from "../../postgres/columns.ts";
 import { cutPage } from "../../rest/page.ts";
 import type { SessionPhase } from "../../session/status.ts";
-import { SESSION_COLUMNS, type SessionRecord, sessionRow, sharedWith, visibleTo } from "./store.ts";
+import { SESSION_COLUMNS, type SessionRecord, sessionRow } from "./store.ts";
 
 /** What a list of sessions can be sorted by, a leading minus for the highest first. */
 export const SESSION_SORTS = [
@@ -56,25 +56,16 @@ interface SessionListRequest {
   after: readonly string[] | undefined;
 }
 
-/** What a list is read by. */
-type ListedBy = Pick<SessionListRequest, "filter" | "sort">;
-
 interface SessionListPage {
   items: SessionRecord[];
   /** The position after which the next page begins; undefined at the end. */
   next: string[] | undefined;
 }
 
-/** How the list is read in one order. Rows are sessions `s`, their listings `l`, or both joined. */
+/** In which order the listings `l` are read. */
 interface Order {
-  tables: Fragment;
-  /** The row that has the columns by which scopes are found in an index of this order. */
-  scope: Fragment;
-  id: Fragment;
-  /** SQL condition: it is not deleted. */
-  stands: Fragment;
   /** What is compared before the id. */
-  key?: SortKey;
+  key: SortKey | undefined;
   isDescending: boolean;
 }
 
@@ -87,17 +78,6 @@ interface SortKey {
 }
 
 const listedRow = sessionRow.extend({ position: z.string() });
-
-const SESSIONS = { id: sql.fragment`s.id`, stands: sql.fragment`s.status <> 'deleted'` };
-const LISTED = sql.fragment`sessions s join session_listings l on l.session_id = s.id`;
-/** To count by, as far as a listing knows what is asked for. */
-const LISTINGS_ALONE: Order = {
-  tables: sql.fragment`session_listings l`,
-  scope: sql.fragment`l`,
-  id: sql.fragment`l.session_id`,
-  stands: sql.fragment`not l.deleted`,
-  isDescending: true,
-};
 
 const KEYS: Readonly<Record<"started_at" | "title" | "duration" | "external_id", SortKey>> = {
   started_at: {
@@ -136,17 +116,23 @@ export class SessionListStore {
    * its speakers, so that a filter by them tells nothing more.
    */
   async list(principal: Principal, request: SessionListRequest): Promise<SessionListPage> {
-    const { limit, after } = request;
+    const { filter, limit, after } = request;
     const order = orderOf(request);
-    const most = limit + 1;
-    const seen = seenOf(principal, request, order, { beyond: beyond(order, after), most });
+    const first = sql.fragment`order by ${sorted(order)} limit ${limit + 1}`;
+    const shown = sql.fragment`l.session_id as id, ${order.key?.text ?? sql.fragment`''`} as position`;
+    const ways = waysOf(principal, filter);
+    const read = { filter, after: beyond(order, after), first };
+    const [only] = ways.length === 1 ? ways : [];
+    const found =
+      only === undefined
+        ? sql.fragment`select ${shown} from session_listings l where l.session_id in (
+            ${seenBy(ways, { ...read, join: sql.fragment`union all` })}) ${first}`
+        : seenIn(only, shown, read);
     // The page first: what is shown of a session is looked up for its rows alone, not for all that
     // are sorted.
     const rows = await this.#pool.any(sql.type(listedRow)`
       with page as materialized (
-        select found.*, row_number() over () as place from (
-          select s.id, ${order.key?.text ?? sql.fragment`''`} as position
-          from ${order.tables} where ${seen} order by ${sorted(order)} limit ${most}) found)
+        select found.*, row_number() over () as place from (${found}) found)
       select ${SESSION_COLUMNS}, page.position
       from page join sessions s on s.id = page.id order by page.place`);
     const { page, last } = cutPage(rows, limit);
@@ -156,91 +142,72 @@ export class SessionListStore {
 
   /** How many `list` would give in all its pages; of more than `MOST_COUNTED` these. */
   count(principal: Principal, { filter }: { filter: SessionFilter }): Promise<number> {
-    const order = listingsKnow(principal, filter)
-      ? LISTINGS_ALONE
-      : orderOf({ filter, sort: undefined });
-    const conditions = filterConditions(filter, order);
-    const counted = seesByRelations(principal)
-      ? // `union`: whoever sees a session in several ways sees one.
-        sql.fragment`${seenBy(principal, order, conditions, { filter, join: sql.fragment`union` })}`
-      : sql.fragment`select from ${order.tables} where ${allSeen(principal, filter, order, conditions)}`;
+    // `union`: whoever sees a session in several ways sees one.
+    const counted = seenBy(waysOf(principal, filter), { filter, join: sql.fragment`union` });
     return this.#pool.oneFirst(sql.type(z.object({ count: z.number() }))`
       select count(*)::int as count from (${counted} limit ${MOST_COUNTED}) counted`);
   }
 }
 
-/** SQL condition: the session is among the first `most` that the caller sees and asked for. */
-function seenOf(
-  principal: Principal,
-  { filter }: ListedBy,
-  order: Order,
-  page: { beyond: readonly Fragment[]; most: number },
-): Fragment {
-  const conditions = [...filterConditions(filter, order), ...page.beyond];
-  if (!seesByRelations(principal)) return allSeen(principal, filter, order, conditions);
-  const first = sql.fragment`order by ${sorted(order)} limit ${page.most}`;
-  const join = sql.fragment`union all`;
-  return sql.fragment`${order.id} in (${seenBy(principal, order, conditions, { filter, first, join })})`;
+/** Which of somebody's sessions are read. */
+interface Read {
+  filter: SessionFilter;
+  /** SQL conditions: they come after the page before. */
+  after?: readonly Fragment[];
+  /** In which order, and how many; without it all. */
+  first?: Fragment;
 }
 
-/** True for people who see what they own, take part in, or have in their workspaces. */
-function seesByRelations(principal: Principal): principal is UserPrincipal {
-  return principal.kind === "user" && principal.role !== "admin";
+/** SQL for the ids of the sessions that one of these ways leads to. */
+function seenBy(ways: readonly Way[], { join, ...read }: Read & { join: Fragment }): Fragment {
+  const id = sql.fragment`l.session_id`;
+  const each = ways.map((way) => sql.fragment`(${seenIn(way, id, read)})`);
+  return sql.fragment`${sql.join(each, sql.fragment` ${join} `)}`;
 }
 
-/** SQL condition: a caller who sees all of some scope sees the session and asked for it. */
-function allSeen(
-  principal: Principal,
-  filter: SessionFilter,
-  order: Order,
-  conditions: readonly Fragment[],
-): Fragment {
-  const workspaceId = principal.kind === "service" ? principal.workspaceId : filter.workspaceId;
-  const kept = keptFields(filter, sql.fragment`${workspaceId ?? ""}::text`);
-  return sql.fragment`${allOf([...visibleIn(principal, order), ...conditions, ...kept])}`;
+/** SQL for `columns` of the listings `l` that a way leads to. Each is read from an index, in its order where that has one. */
+function seenIn({ view, found, ofWhom, memberId }: Way, columns: Fragment, read: Read): Fragment {
+  const { filter, after = [], first = sql.fragment`` } = read;
+  const { status, deviceId, language } = filter;
+  const isListed = status === undefined && deviceId === undefined && language === undefined;
+  const others = isListed ? sql.fragment`` : sql.fragment`join sessions s on s.id = l.session_id`;
+  const conditions = [
+    ...found,
+    ...filterConditions(filter),
+    ...after,
+    ...keptFields(filter, ofWhom),
+  ];
+  const seen = sql.fragment`
+    select ${columns} from ${view} l ${others} where ${allOf(conditions)} ${first}`;
+  if (memberId === undefined) return seen;
+  return sql.fragment`
+    select seen.* from workspace_members w cross join lateral (${seen}) seen
+    where w.user_id = ${memberId}`;
 }
 
 /** SQL conditions for what programs keep with a session; `ofWhom`: as in `listing_keys`. */
 function keptFields(filter: SessionFilter, ofWhom: Fragment): Fragment[] {
-  if (!asksForKept(filter)) return [];
-  const { externalId = null, metadata, tags = [] } = filter;
-  const texts = metadata === undefined ? null : JSON.stringify(metadata);
+  const { externalId = null, metadata = null, tags = [] } = filter;
+  if (externalId === null && metadata === null && tags.length === 0) return [];
   return [
-    sql.fragment`l.keys @> listing_keys(
-      ${ofWhom}, ${externalId}::text, ${texts}::jsonb, ${sql.array([...tags], "text")})`,
+    sql.fragment`l.keys @> listing_keys(${ofWhom}, ${externalId}::text,
+      ${metadata && JSON.stringify(metadata)}::jsonb, ${sql.array([...tags], "text")})`,
   ];
 }
 
-function asksForKept({ externalId, metadata, tags = [] }: SessionFilter): boolean {
-  return externalId !== undefined || metadata !== undefined || tags.length > 0;
-}
-
-/** By when they were made, unless something is asked for that only listings are sorted by. */
-function orderOf({ filter, sort }: ListedBy): Order {
+/** By when they were made, unless something is asked for that other orders are for. */
+function orderOf({ filter, sort }: SessionListRequest): Order {
   const { title, from, to } = filter;
   if (sort === undefined && title === undefined && from === undefined && to === undefined) {
-    const tables = asksForKept(filter) ? LISTED : sql.fragment`sessions s`;
-    return { ...SESSIONS, tables, scope: sql.fragment`s`, isDescending: true };
+    return { key: undefined, isDescending: true };
   }
-  const isDescending = sort?.startsWith("-") ?? true;
   const name = (sort ?? "-started_at").replace("-", "") as keyof typeof KEYS;
-  return { ...SESSIONS, tables: LISTED, scope: sql.fragment`l`, key: KEYS[name], isDescending };
-}
-
-/** Whether listings alone tell which sessions somebody sees and asked for. */
-function listingsKnow(principal: Principal, filter: SessionFilter): boolean {
-  const { status, deviceId, language } = filter;
-  const isKnown = status === undefined && deviceId === undefined && language === undefined;
-  return isKnown && (principal.kind === "user" || principal.kind === "service");
-}
-
-function idOf({ key }: Order): Fragment {
-  return key === undefined ? sql.fragment`s.id` : sql.fragment`l.session_id`;
+  return { key: KEYS[name], isDescending: sort?.startsWith("-") ?? true };
 }
 
 function sorted(order: Order): Fragment {
   const direction = order.isDescending ? sql.fragment`desc` : sql.fragment`asc`;
-  const id = sql.fragment`${idOf(order)} ${direction}`;
+  const id = sql.fragment`l.session_id ${direction}`;
   if (order.key === undefined) return id;
   return sql.fragment`${order.key.value} ${direction}, ${id}`;
 }
@@ -250,44 +217,36 @@ function beyond(order: Order, after: readonly string[] | undefined): Fragment[] 
   if (after === undefined) return [];
   const [id = "", text = ""] = after;
   const than = order.isDescending ? sql.fragment`<` : sql.fragment`>`;
-  if (order.key === undefined) return [sql.fragment`s.id ${than} ${id}::uuid`];
+  if (order.key === undefined) return [sql.fragment`l.session_id ${than} ${id}::uuid`];
   return [
     sql.fragment`(${order.key.value}, l.session_id) ${than} (${order.key.read(text)}, ${id}::uuid)`,
   ];
 }
 
-function filterConditions(filter: SessionFilter, order: Order): Fragment[] {
-  const { id } = order;
+function filterConditions(filter: SessionFilter): Fragment[] {
   const { workspaceId, title, from, to, deviceId, speaker, speakerUserId, language } = filter;
-  const conditions = statusConditions(filter, order);
-  if (workspaceId !== undefined) {
-    conditions.push(sql.fragment`${order.scope}.workspace_id = ${workspaceId}`);
-  }
+  const { status } = filter;
+  const conditions = [status === "deleted" ? sql.fragment`l.deleted` : sql.fragment`not l.deleted`];
+  if (status !== undefined) conditions.push(sql.fragment`s.status = ${status}`);
+  if (workspaceId !== undefined) conditions.push(sql.fragment`l.workspace_id = ${workspaceId}`);
   if (title !== undefined) conditions.push(sql.fragment`l.title_words @@ title_query(${title})`);
   if (from !== undefined) conditions.push(sql.fragment`l.started_at >= ${toInstant(from)}`);
   if (to !== undefined) conditions.push(sql.fragment`l.started_at < ${toInstant(to)}`);
   if (deviceId !== undefined) conditions.push(sql.fragment`s.device_id = ${deviceId}`);
-  if (speaker !== undefined) conditions.push(namesOneOf(speaker, order));
+  if (speaker !== undefined) conditions.push(namesOneOf(speaker));
   if (language !== undefined) conditions.push(sql.fragment`s.language = ${language}`);
   if (speakerUserId !== undefined) {
-    conditions.push(sql.fragment`${id} in (
+    conditions.push(sql.fragment`l.session_id in (
       select c.session_id from speaker_claims c
       where c.claimed_user_id = ${speakerUserId} and c.revoked_at is null)`);
   }
   return conditions;
 }
 
-function statusConditions({ status }: SessionFilter, { key, stands }: Order): Fragment[] {
-  if (status === "deleted") return [sql.fragment`s.status = 'deleted'`];
-  const condition = status === undefined ? stands : sql.fragment`s.status = ${status}`;
-  // Said of both rows, as the indexes of listings know those only that are not deleted.
-  return key === undefined ? [condition] : [condition, sql.fragment`not l.deleted`];
-}
-
 /** SQL condition: a current name of one of the session's speakers has words that begin so. */
-function namesOneOf(name: string, { id }: Order): Fragment {
+function namesOneOf(name: string): Fragment {
   const wanted = sql.fragment`title_query(${name})`;
-  return sql.fragment`${id} in (
+  return sql.fragment`l.session_id in (
     select n.session_id from speaker_names n
     where n.label is not null and title_words(n.display_name) @@ ${wanted}
     union all
@@ -298,45 +257,41 @@ function namesOneOf(name: string, { id }: Order): Fragment {
     where c.revoked_at is null and title_words(g.display_name) @@ ${wanted})`;
 }
 
-/** `visibleTo`; of a key said of the row that has an index for it. */
-function visibleIn(principal: Principal, { scope, stands }: Order): Fragment[] {
-  if (principal.kind === "user" && principal.role === "admin") return [];
-  if (principal.kind !== "service") return [visibleTo(principal)];
-  if (!principal.scopes.includes("sessions:read")) return [sql.fragment`false`];
-  return [sql.fragment`${scope}.workspace_id = ${principal.workspaceId}`, stands];
+/** What lets a caller read sessions. */
+interface Way {
+  /** The view of the listings `l` that it opens. */
+  view: Fragment;
+  /** SQL conditions by which the caller's are found in it. */
+  found: Fragment[];
+  /** As in `listing_keys`. */
+  ofWhom: Fragment;
+  /** Whose workspaces `w` are looked through one by one. */
+  memberId?: string;
 }
 
-/**
- * The same sessions as `visibleTo`, found from the person's side: SQL for the ids of their own
- * sessions, of those that they take part in and of those of their workspaces, each `first` of them.
- * Each list is read from an index, in its order where that has one.
- */
-function seenBy(
-  person: UserPrincipal,
-  { tables, scope, id, stands }: Order,
-  wanted: readonly Fragment[],
-  {
-    filter,
-    first = sql.fragment``,
-    join,
-  }: { filter: SessionFilter; first?: Fragment; join: Fragment },
-): Fragment {
-  const firstOf = (ofWhom: Fragment): Fragment => {
-    const kept = keptFields(filter, ofWhom);
-    return sql.fragment`${allOf([stands, ...wanted, ...kept])} ${first}`;
-  };
-  // A workspace that is known is said, as PostgreSQL then knows how common the tags are in it.
-  const workspace = sql.fragment`${filter.workspaceId ?? sql.fragment`w.workspace_id`}::text`;
-  return sql.fragment`
-    (select ${id} from ${tables}
-      where ${scope}.owner_id = ${person.id} and ${firstOf(sql.fragment`${person.id}::text`)})
-    ${join}
-    (select ${id} from ${tables} join session_members m on m.session_id = ${id}
-      where m.user_id = ${person.id} and ${firstOf(sql.fragment`''`)})
-    ${join}
-    (select seen.id from workspace_members w cross join lateral (
-      select ${id} as id from ${tables}
-      where ${scope}.workspace_id = w.workspace_id and ${sharedWith(person, scope)}
-        and ${firstOf(workspace)}
-    ) as seen where w.user_id = ${person.id})`;
+function waysOf(principal: Principal, { workspaceId }: SessionFilter): Way[] {
+  const { kind, id } = principal;
+  if (kind === "user" && principal.role === "admin") {
+    const ofWhom = sql.fragment`${workspaceId ?? ""}::text`;
+    return [{ view: sql.fragment`session_listings`, found: [], ofWhom }];
+  }
+  const isReader = sql.fragment`l.reader_id = ${id}`;
+  if (kind === "service") {
+    const found = [isReader, sql.fragment`l.workspace_id = ${principal.workspaceId}`];
+    const ofWhom = sql.fragment`${principal.workspaceId}::text`;
+    return [{ view: sql.fragment`keyed_sessions`, found, ofWhom }];
+  }
+  // A moderator's are those that are shared, too.
+  const isModerator = kind === "user" && principal.role === "moderator";
+  return [
+    { view: sql.fragment`owned_sessions`, found: [isReader], ofWhom: sql.fragment`${id}::text` },
+    { view: sql.fragment`joined_sessions`, found: [isReader], ofWhom: sql.fragment`''` },
+    {
+      view: isModerator ? sql.fragment`moderated_sessions` : sql.fragment`shared_sessions`,
+      found: [isReader, sql.fragment`l.workspace_id = w.workspace_id`],
+      // A workspace that is known is said, as PostgreSQL then knows how common the tags are in it.
+      ofWhom: sql.fragment`${workspaceId ?? sql.fragment`w.workspace_id`}::text`,
+      memberId: id,
+    },
+  ];
 }

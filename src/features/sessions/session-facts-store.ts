@@ -1,13 +1,14 @@
 import { type CommonQueryMethods, type FragmentSqlToken as Fragment, sql } from "slonik";
 import { z } from "zod";
-import { GUEST_ACCESS, type SessionFacts, type SessionRelation } from "../../access/policy.ts";
+import { GUEST_ACCESS, relationTo, type SessionFacts } from "../../access/policy.ts";
 import type { Principal } from "../../access/principal.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
-import { coversSession, ELEVATION_IS_ACTIVE } from "../audit/elevation-store.ts";
 
 const factsRow = z.object({
   id: z.string(),
-  tie: z.enum(["owner", "participant", "shared", "none"]),
+  ownerId: z.string(),
+  memberRelation: optionalColumn(z.enum(["participant", "shared"])),
+  visibility: z.enum(["private", "workspace"]),
   workspaceId: z.string(),
   workspaceRole: optionalColumn(z.enum(["owner", "member"])),
   deleted: z.boolean(),
@@ -26,12 +27,9 @@ type FactsRow = z.infer<typeof factsRow>;
 function factsColumns(principal: Fragment): Fragment {
   return sql.fragment`
     s.id,
-    case
-      when s.owner_id = ${principal} then 'owner'
-      when m.relation is not null then m.relation
-      when s.visibility = 'workspace' and w.role is not null then 'shared'
-      else 'none'
-    end as tie,
+    s.owner_id as "ownerId",
+    m.relation as "memberRelation",
+    s.visibility,
     s.workspace_id as "workspaceId",
     w.role as "workspaceRole",
     s.status = 'deleted' as deleted,
@@ -40,9 +38,7 @@ function factsColumns(principal: Fragment): Fragment {
     s.device_id as "deviceId",
     s.started_at as "startedAt",
     (
-      select max(e.expires_at) from content_elevations e
-      where e.admin_id = ${principal} and ${ELEVATION_IS_ACTIVE}
-        and ${coversSession(sql.fragment`s.id`, sql.fragment`s.workspace_id`)}
+      select max(e.expires_at) from elevations_of(${principal}, s.id, s.workspace_id) e
     ) as "elevatedUntil"
   `;
 }
@@ -106,13 +102,16 @@ export async function readManyFacts(
   });
 }
 
-function toFacts(principal: Principal, { id, tie, ...row }: FactsRow): SessionFacts {
+function toFacts(
+  principal: Principal,
+  { ownerId, memberRelation, visibility, ...row }: FactsRow,
+): SessionFacts {
+  const { id, workspaceId, workspaceRole } = row;
+  const ties = { ownerId, memberRelation, isShared: visibility === "workspace", workspaceRole };
   return {
     kind: "session",
-    id,
-    workspaceId: row.workspaceId,
-    relation: relationOf(principal, id, tie),
-    workspaceRole: row.workspaceRole,
+    ...{ id, workspaceId, workspaceRole },
+    relation: relationTo(principal, id, ties),
     deleted: row.deleted,
     ended: row.ended,
     guestAccess: row.guestAccess,
@@ -120,13 +119,4 @@ function toFacts(principal: Principal, { id, tie, ...row }: FactsRow): SessionFa
     startedAt: row.startedAt,
     elevatedUntil: row.elevatedUntil,
   };
-}
-
-function relationOf(
-  principal: Principal,
-  sessionId: string,
-  tie: Exclude<SessionRelation, "guest">,
-): SessionRelation {
-  if (principal.kind === "user") return tie;
-  return principal.kind === "guest" && principal.sessionId === sessionId ? "guest" : "none";
 }

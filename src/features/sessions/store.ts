@@ -6,7 +6,7 @@ import {
 } from "slonik";
 import { z } from "zod";
 import { GUEST_ACCESS, type GuestAccess, type SessionFacts } from "../../access/policy.ts";
-import type { Principal, UserPrincipal } from "../../access/principal.ts";
+import type { Principal, Role } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import {
@@ -197,13 +197,7 @@ export class SessionStore {
         or exists (
           select from workspace_members a join workspace_members b using (workspace_id)
           where a.user_id = ${callerId} and b.user_id = u.id)
-        or exists (
-          select from session_members m where m.session_id = ${sessionId} and m.user_id = u.id)
-        or exists (
-          select from sessions s
-          left join workspace_members w
-            on w.workspace_id = s.workspace_id and w.user_id = u.id and s.visibility = 'workspace'
-          where s.id = ${sessionId} and (s.owner_id = u.id or w.user_id is not null)))
+        or exists (select from sessions s where s.id = ${sessionId} and ${nativeTo(userId)}))
       union all
       select 1 from guests
       where id = ${userId} and session_id = ${sessionId} and revoked_at is null
@@ -222,51 +216,35 @@ async function readRecords(
   return ids.map((id) => found.get(id));
 }
 
-/**
- * SQL condition for the workspace's sessions that its members see; `row` has the session's visibility.
- */
-export function sharedWith({ role }: UserPrincipal, row: Fragment): Fragment {
-  return role === "moderator" ? sql.fragment`true` : sql.fragment`${row}.visibility = 'workspace'`;
-}
+/** What ties a person to a session, as `session_relations` names it. */
+type Tie = "owner" | "member" | "shared" | "moderator";
+
+/** What gives a person native access. */
+const NATIVE: readonly Tie[] = ["owner", "member", "shared"];
 
 /** `maySession(…, "session.read", …)` as an SQL condition over many rows of `sessions s`. */
 export function visibleTo(principal: Principal): Fragment {
-  if (principal.kind === "device") return sql.fragment`false`;
-  if (principal.kind === "guest") {
-    return sql.fragment`s.id = ${principal.sessionId} and s.status <> 'deleted'
-      and guest_access_of(s.guest_access, s.workspace_id) <> 'closed'`;
-  }
-  if (principal.kind === "service") {
-    const readable = principal.scopes.includes("sessions:read");
-    return sql.fragment`${readable} and s.workspace_id = ${principal.workspaceId} and s.status <> 'deleted'`;
+  const { id } = principal;
+  if (principal.kind !== "user") {
+    return sql.fragment`exists (
+      select from session_readers r where r.session_id = s.id and r.reader_id = ${id}
+        and r.relation in ('guest', 'service_key'))`;
   }
   if (principal.role === "admin") return sql.fragment`true`;
-  return sql.fragment`s.status <> 'deleted' and ${tiedTo(principal.id, sharedWith(principal, sql.fragment`s`))}`;
+  return tiedTo(id, [...NATIVE, "moderator"], principal.role);
 }
 
-/**
- * SQL condition: the user has a relation to session `s`, or belongs to its workspace where `shared`
- * holds.
- */
-function tiedTo(userId: string, shared: Fragment): Fragment {
-  return sql.fragment`(
-    s.owner_id = ${userId}
-    or exists (
-      select 1 from session_members m where m.session_id = s.id and m.user_id = ${userId}
-    )
-    or (${shared} and exists (
-      select 1 from workspace_members w
-      where w.workspace_id = s.workspace_id and w.user_id = ${userId}
-    ))
-  )`;
-}
-
-/**
- * SQL condition: the user has native access to session `s`. They own it, take part in it, or belong
- * to the workspace that it is shared with.
- */
+/** SQL condition: the user has native access to session `s`. */
 export function nativeTo(userId: string): Fragment {
-  return tiedTo(userId, sql.fragment`s.visibility = 'workspace'`);
+  return tiedTo(userId, NATIVE);
+}
+
+/** SQL condition: session `s` is there, and one of these ties the user in this role to it. */
+export function tiedTo(userId: string, ties: readonly Tie[], role?: Role): Fragment {
+  return sql.fragment`(s.status <> 'deleted' and exists (
+    select from session_relations(
+      s.id, s.owner_id, s.workspace_id, s.visibility = 'workspace', ${userId}, ${role ?? null}) r
+    where r.relation = any(${sql.array([...ties], "text")})))`;
 }
 
 /**

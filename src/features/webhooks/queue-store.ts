@@ -20,7 +20,6 @@ import {
   type WebhookData,
   type WebhookEventType,
 } from "../../session/webhook-event.ts";
-import { WEBHOOK_IS_ACTIVE } from "./active-webhook-store.ts";
 import type { AttemptResult, DeliveryClaim, FailureVerdict } from "./queue.ts";
 import { endPending } from "./store.ts";
 
@@ -271,7 +270,9 @@ async function lease(
         row_number() over (partition by w.workspace_id order by w.free_at)
           + (select count(*) from busy where busy.workspace_id = w.workspace_id) as place
       from webhooks w
-      where w.enabled and w.free_at <= ${toInstant(now)} and ${WEBHOOK_IS_ACTIVE} and exists (
+      where w.enabled and w.free_at <= ${toInstant(now)}
+        and exists (select from webhook_rights(w.workspace_id, w.made_by, w.made_by_key))
+        and exists (
         select from webhook_deliveries d
         where d.webhook_id = w.id and d.status = 'pending'
           and d.next_attempt_at <= ${toInstant(now)})

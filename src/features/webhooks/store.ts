@@ -22,7 +22,6 @@ import {
   type WebhookEventType,
   type WebhookMessageType,
 } from "../../session/webhook-event.ts";
-import { WEBHOOK_IS_ACTIVE } from "./active-webhook-store.ts";
 
 export interface WebhookRecord {
   id: string;
@@ -259,7 +258,8 @@ const webhookRow = z.object({
 /** Columns of `webhookRow`, of the webhook `w`. */
 const COLUMNS = sql.fragment`
   id, workspace_id as "workspaceId", url, description, event_types as "eventTypes", tags, enabled,
-  disabled_reason as "disabledReason", not ${WEBHOOK_IS_ACTIVE} as suspended,
+  disabled_reason as "disabledReason",
+  not exists (select from webhook_rights(w.workspace_id, w.made_by, w.made_by_key)) as suspended,
   made_by as "madeBy", made_by_key as "madeByKey", failures, failing_since as "failingSince",
   case when previous_secret_until > now() then previous_secret_until end as "previousSecretUntil",
   created_at as "createdAt", updated_at as "updatedAt"`;

@@ -1,4 +1,4 @@
-import { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
+import { UserStore } from "../accounts/users-store.ts";
 import type { FeatureContext } from "../context.ts";
 import {
   type ScopedInvitationOptions,
@@ -48,7 +48,7 @@ export function createWorkspaces(
       ...workspaceRoutes({ workspaces, cursorKey }),
       ...workspaceMemberRoutes({
         ...{ workspaces, members, revocations, cursorKey },
-        suspended: new SuspendedWorkStore(pool),
+        users: new UserStore(pool),
         ...giving,
       }),
       ...scopedInvitationRoutes({

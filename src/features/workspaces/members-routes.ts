@@ -7,7 +7,7 @@ import {
 } from "../../access/elevation.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { RevocationFeed } from "../../access/revocations.ts";
-import type { SuspendedWorkStore } from "../../access/suspended-works-store.ts";
+import { suspendedSentence } from "../../access/suspended-credentials.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isId } from "../../base/ids.ts";
@@ -21,6 +21,7 @@ import {
   HUMAN_ROLES,
   type Route,
 } from "../../rest/route.ts";
+import type { UserStore } from "../accounts/users-store.ts";
 import type { ElevationStore } from "../audit/elevation-store.ts";
 import {
   type Invitations,
@@ -40,7 +41,7 @@ export interface WorkspaceMemberOptions {
   members: WorkspaceMemberStore;
   invitations: Pick<Invitations, "invite">;
   revocations: RevocationFeed;
-  suspended: Pick<SuspendedWorkStore, "describe">;
+  users: Pick<UserStore, "suspended">;
   elevations: Pick<ElevationStore, "inForce">;
   notices: OwnerNotices;
   cursorKey: Uint8Array;
@@ -216,7 +217,7 @@ function assertDone(outcome: MemberChange): void {
 }
 
 function changeRole(options: WorkspaceMemberOptions): Route {
-  const { workspaces, members, revocations, suspended } = options;
+  const { workspaces, members, revocations, users } = options;
   return defineRoute({
     method: "patch",
     path: "/workspaces/{id}/members/{user_id}",
@@ -245,14 +246,14 @@ function changeRole(options: WorkspaceMemberOptions): Route {
       );
       notifyOwners(options, caller.id, userId, granting);
       revocations.publish({ kind: "workspace_member", workspaceId, userId });
-      const left = await suspended.describe(userId, workspaceId);
+      const left = suspendedSentence(await users.suspended(userId, workspaceId));
       return acknowledge(`${CHANGED}${left}`);
     },
   });
 }
 
 function removeMember(options: WorkspaceMemberOptions): Route {
-  const { workspaces, members, revocations, suspended } = options;
+  const { workspaces, members, revocations, users } = options;
   return defineRoute({
     method: "delete",
     path: "/workspaces/{id}/members/{user_id}",
@@ -276,7 +277,7 @@ function removeMember(options: WorkspaceMemberOptions): Route {
       const by = actorOf(requireUser(principal));
       assertDone(isId(userId) ? await members.remove(workspace.id, userId, by) : "not_a_member");
       revocations.publish({ kind: "workspace_member", workspaceId: workspace.id, userId });
-      const left = await suspended.describe(userId, workspace.id);
+      const left = suspendedSentence(await users.suspended(userId, workspace.id));
       return acknowledge(`${REMOVED}${left}`);
     },
   });

@@ -2,7 +2,6 @@ import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "sloni
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
-import { ISSUER_IS_ACTIVE } from "../../access/key-issuer-store.ts";
 import { SCOPES } from "../../access/principal.ts";
 import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { allOf, toInstant, toPage } from "../../postgres/columns.ts";
@@ -45,6 +44,10 @@ const keyRow = z.object({
 });
 
 const idRow = z.object({ id: z.string() });
+
+/** SQL condition: the issuer of the secret `s` of the key `k` has the right to it. */
+const ISSUER_IS_ACTIVE = sql.fragment`exists (
+  select from issuer_rights(k.workspace_id, s.made_by, s.made_as))`;
 
 const KEY_STATUS = sql.fragment`
   case when s.expires_at <= now() then 'expired'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SessionFacts, SessionRelation } from "../../../../src/access/policy.ts";
+import type { SessionFacts } from "../../../../src/access/policy.ts";
 import type { Principal } from "../../../../src/access/principal.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import { isId, newId } from "../../../../src/base/ids.ts";
@@ -21,7 +21,7 @@ const caller: Principal = {
 const contested: unknown[] = [];
 
 function routesFor(
-  relation: SessionRelation,
+  relation: SessionFacts["relation"],
   asked: OutsideCommand[],
   refuse?: AppError,
 ): readonly Route[] {
@@ -63,7 +63,7 @@ function routesFor(
 }
 
 function claim(
-  relation: SessionRelation,
+  relation: SessionFacts["relation"],
   body: unknown,
   options: { asked?: OutsideCommand[]; refuse?: AppError; session_id?: string } = {},
 ): ReturnType<typeof callRoute> {
