@@ -53,6 +53,8 @@ export interface OtherTables {
   workspaceEndings: readonly ((tx: Transaction, workspaceId: string) => Promise<void>)[];
   /** Unpairs the devices of a workspace that is deleted; resolves to their ids. */
   unpairDevices(tx: Transaction, workspaceId: string): Promise<string[]>;
+  /** Has a recording end with the last of the whole files that came for it; false without any. */
+  endWithUploads(tx: Transaction, upload: { sessionId: string; except?: string }): Promise<boolean>;
   /** Marks the claim on a label as contested by a user, and ends what rests on it. */
   contestClaim(pool: Pool, sessionId: string, label: string, userId: string): Promise<void>;
 }

@@ -17,7 +17,7 @@ import { dropTemplatesOf } from "../features/summaries/templates-store.ts";
 import { eraseParts } from "../features/transcript/audio-parts-store.ts";
 import { eraseEdits } from "../features/transcript/segments-store.ts";
 import { eraseFreeNames } from "../features/transcript/speaker-names-store.ts";
-import { dropUploads } from "../features/uploads/store.ts";
+import { dropUploads, endWithUploads } from "../features/uploads/store.ts";
 import { forgetDeleted } from "../features/voices/forgotten-voices-store.ts";
 import { eraseSuggestions } from "../features/voices/suggestions-store.ts";
 import { endWebhooksOf } from "../features/webhooks/store.ts";
@@ -73,5 +73,6 @@ export const OTHER_TABLES: OtherTables = {
   removeGuest,
   workspaceEndings: [endWebhooksOf, dropTemplatesOf],
   unpairDevices,
+  endWithUploads,
   contestClaim,
 };

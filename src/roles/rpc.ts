@@ -38,10 +38,10 @@ export async function startRpc(context: AppContext, streams: AudioStreams): Prom
     retriever: createRetriever(context),
     model: questionModelOf(context),
   });
-  const { engines, notifier, ceilings } = features;
+  const { engines, notifier, ceilings, others } = features;
   const starting = {
     ...{ directory, engines, notifier, devices: new DeviceStore(pool) },
-    sessions: new PostgresDeviceSessions(pool, undefined, ceilings),
+    sessions: new PostgresDeviceSessions(pool, others, undefined, ceilings),
     workshops: new WorkshopStore(pool),
   };
   const { sessions: eraser } = createErasure(features, { directory, ...erasureEffects(shared) });

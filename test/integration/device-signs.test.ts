@@ -21,6 +21,7 @@ import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
 import { PostgresDeviceSigns } from "../../src/features/sessions/device-signs-store.ts";
 import { SessionStore } from "../../src/features/sessions/store.ts";
 import { WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
+import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { KeptConnection } from "../support/kept-connection.ts";
 import { makeWav } from "../support/make-wav.ts";
@@ -201,7 +202,7 @@ describe("signs of life", () => {
       notices: { taken: () => {}, onTaken: () => () => {} },
     });
     const devices = new DeviceStreams({
-      sessions: new PostgresDeviceSessions(fixture.pool),
+      sessions: new PostgresDeviceSessions(fixture.pool, OTHER_TABLES),
       workshops: new WorkshopStore(fixture.pool),
       ...{ directory, notifier, streams: audio },
       engines: () => [],

@@ -2,6 +2,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
+import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { AccountFixture } from "../support/account-fixture.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 
@@ -196,7 +197,7 @@ describe("workspaces", () => {
   });
 
   it("delete: of a start and a delete at once, one wins", async () => {
-    const sessions = new PostgresDeviceSessions(fixture.pool);
+    const sessions = new PostgresDeviceSessions(fixture.pool, OTHER_TABLES);
     for (let round = 0; round < 5; round += 1) {
       id = await fixture.addWorkspace(owner.id);
       const made = await ask(owner, "createVirtualDevice", {}, { workspace_id: id });

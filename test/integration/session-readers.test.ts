@@ -146,7 +146,10 @@ describe("readers of sessions, by the database and by the policy", () => {
         each !== undefined && !each.deleted && NATIVE.includes(each.relation) ? [each.id] : [],
       );
       if (caller.kind === "user") expect(await through(nativeTo(id)), name).toEqual(tied);
-      expect(made.sessions.filter((each) => native.has(`${each} ${id}`)), name).toEqual(tied);
+      expect(
+        made.sessions.filter((each) => native.has(`${each} ${id}`)),
+        name,
+      ).toEqual(tied);
     }
   }, 300_000);
 
@@ -188,8 +191,8 @@ describe("readers of sessions, by the database and by the policy", () => {
         if (found === undefined) continue;
         // None of them was made under an elevation.
         const plain = { ...found, elevatedUntil: undefined };
-        if (maySession(caller, "session.give", plain) === "allow")
-          expected.push(`${session} ${id}`);
+        const verdict = maySession(caller, "session.give", plain);
+        if (verdict === "allow") expected.push(`${session} ${id}`);
       }
     }
     const rows = await pool.any(sql.type(giftRow)`

@@ -16,6 +16,7 @@ import { FileStoring } from "../../src/features/uploads/file-storing.ts";
 import { IncomingFolder } from "../../src/features/uploads/incoming-folder.ts";
 import { UploadStore } from "../../src/features/uploads/store.ts";
 import { Ceilings, NO_CEILINGS } from "../../src/postgres/ceilings.ts";
+import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { callRoute, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
@@ -75,7 +76,7 @@ describe("storing of uploads", () => {
       ...{ backlog: { check: () => {} }, folder: blobs.temporaryFolder },
       assertRoom: async () => {},
     });
-    const sessions = new PostgresDeviceSessions(pool);
+    const sessions = new PostgresDeviceSessions(pool, OTHER_TABLES);
     const dying = { stop: () => Promise.reject(new AppError("unavailable", "It died.")) };
     return new FileStoring({
       ...{ uploads, folder, files, sessions: die ? dying : sessions },

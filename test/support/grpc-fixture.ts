@@ -33,6 +33,7 @@ import { LiveLog, RecordedHeartbeat } from "../../src/live/replay-store.ts";
 import type { CommandNotifier } from "../../src/postgres/outbox.ts";
 import type { Pool } from "../../src/postgres/pool.ts";
 import { createViewerPolicy } from "../../src/roles/live.ts";
+import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";
 import type { ConnectionLimits } from "../../src/wire/grpc-connections.ts";
@@ -48,7 +49,7 @@ import { NO_MENDING } from "./verified-audio.ts";
 function managing(pool: Pool, directory: SessionStore) {
   const starting = {
     ...{ directory, devices: new DeviceStore(pool), workshops: new WorkshopStore(pool) },
-    ...{ sessions: new PostgresDeviceSessions(pool), engines: () => [MOONSHINE] },
+    ...{ sessions: new PostgresDeviceSessions(pool, OTHER_TABLES), engines: () => [MOONSHINE] },
     notifier: { notify: () => {} } as unknown as CommandNotifier,
   };
   return { starting, list: new SessionListStore(pool), eraser: { erase: async () => undefined } };

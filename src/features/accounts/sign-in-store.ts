@@ -1,4 +1,4 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import type { UserPrincipal } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
@@ -110,4 +110,16 @@ export class LoginStore {
     await this.#pool.query(sql.unsafe`
       update logins set revoked_at = now() where id = ${loginId} and revoked_at is null`);
   }
+}
+
+/**
+ * Ends sign-ins again that the ledger says have ended; resolves to how many. The ledger has times in
+ * whole milliseconds.
+ */
+export async function endSignInsAgain(db: CommonQueryMethods): Promise<number> {
+  const { rowCount } = await db.query(sql.unsafe`
+    update logins r set expires_at = e.at from erasures e
+    where e.subject_id = r.id and e.kind = 'sign_in_ended'
+      and least(r.revoked_at, r.expires_at) >= e.at + interval '1 millisecond'`);
+  return rowCount;
 }

@@ -173,3 +173,15 @@ export async function unpairDevices(
     where device_id = any(${sql.array(ids, "uuid")}) and revoked_at is null`);
   return ids;
 }
+
+/**
+ * Ends keys again that the ledger says have ended; resolves to how many. The ledger has times in
+ * whole milliseconds.
+ */
+export async function endDeviceKeysAgain(db: CommonQueryMethods): Promise<number> {
+  const { rowCount } = await db.query(sql.unsafe`
+    update device_keys r set expires_at = e.at from erasures e
+    where e.subject_id = r.id and e.kind = 'device_key_ended'
+      and least(r.revoked_at, r.expires_at) >= e.at + interval '1 millisecond'`);
+  return rowCount;
+}

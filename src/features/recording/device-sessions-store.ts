@@ -8,6 +8,7 @@ import { optionalColumn } from "../../postgres/optional-column.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
 import type { SessionPhase, StopReason } from "../../session/status.ts";
+import type { OtherTables } from "../context.ts";
 import { queueTranscription } from "../jobs/rows/transcription-jobs-store.ts";
 import { orTaken } from "../sessions/external-ids-store.ts";
 import { beginRecording, type NewSession, stopRecording } from "../sessions/session-rows-store.ts";
@@ -88,15 +89,18 @@ const stoppableRow = z.object({
 /** Starts and stops sessions in PostgreSQL. */
 export class PostgresDeviceSessions implements DeviceSessionStore {
   readonly #pool: DatabasePool;
+  readonly #others: Pick<OtherTables, "endWithUploads">;
   readonly #runtime: Pick<Runtime, "newId">;
   readonly #ceilings: Ceilings;
 
   constructor(
     pool: DatabasePool,
+    others: Pick<OtherTables, "endWithUploads">,
     runtime: Pick<Runtime, "newId"> = systemRuntime,
     ceilings = NO_CEILINGS,
   ) {
     this.#pool = pool;
+    this.#others = others;
     this.#runtime = runtime;
     this.#ceilings = ceilings;
   }
@@ -165,8 +169,10 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
         await assertSameEnd(tx, session, request.lastSequence);
         return { sessionId: session.id, status: session.status, outbox: [] };
       }
-      if (request.reason === undefined && (await endsWithItsFiles(tx, session.id, request))) {
-        return { sessionId: session.id, status: session.status, outbox: [] };
+      if (request.reason === undefined) {
+        const except = "exceptUpload" in request ? request.exceptUpload : undefined;
+        const waits = await this.#others.endWithUploads(tx, { sessionId: session.id, except });
+        if (waits) return { sessionId: session.id, status: session.status, outbox: [] };
       }
       const row = await markStopped(
         tx,
@@ -179,24 +185,6 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
       return { sessionId: session.id, status: "processing" as const, outbox: [row] };
     });
   }
-}
-
-/**
- * Whole files that have come and are not chunks yet belong to the recording: it ends with the last
- * of them. False when there is none.
- */
-async function endsWithItsFiles(
-  tx: CommonQueryMethods,
-  sessionId: string,
-  request: StopRequest | OwnerStopRequest,
-): Promise<boolean> {
-  const except = "exceptUpload" in request ? (request.exceptUpload ?? null) : null;
-  const rows = await tx.any(sql.type(idRow)`
-    update file_uploads set is_last = true
-    where session_id = ${sessionId} and state in ('received', 'storing')
-      and id is distinct from ${except}::uuid
-    returning id`);
-  return rows.length > 0;
 }
 
 /** Locks the workspace until this transaction ends, so that it cannot be deleted. */

@@ -44,7 +44,7 @@ interface CreateRecordingOptions extends Pick<UploadAudioOptions, "backlog" | "h
 
 /** Audio: from the start of a session over its uploads to hearing it again. */
 export function createRecording(
-  { pool, clock, notifier, queues, ceilings, engines, tenants }: FeatureContext,
+  { pool, clock, notifier, queues, ceilings, engines, tenants, others }: FeatureContext,
   {
     directory,
     devices,
@@ -60,7 +60,7 @@ export function createRecording(
     ...intake
   }: CreateRecordingOptions,
 ) {
-  const sessions = new PostgresDeviceSessions(pool, undefined, ceilings);
+  const sessions = new PostgresDeviceSessions(pool, others, undefined, ceilings);
   const chunks = new PostgresChunkStore(pool);
   queues.add(chunks);
   const spans = new PostgresRedactedSpans(pool);

@@ -165,7 +165,10 @@ function seenBy(ways: readonly Way[], { join, ...read }: Read & { join: Fragment
   return sql.fragment`${sql.join(each, sql.fragment` ${join} `)}`;
 }
 
-/** SQL for `columns` of the listings `l` that a way leads to. Each is read from an index, in its order where that has one. */
+/**
+ * SQL for `columns` of the listings `l` that a way leads to, each read from an index, in its order
+ * where that has one.
+ */
 function seenIn({ view, found, ofWhom, memberId }: Way, columns: Fragment, read: Read): Fragment {
   const { filter, after = [], first = sql.fragment`` } = read;
   const { status, deviceId, language } = filter;

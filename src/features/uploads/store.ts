@@ -295,6 +295,21 @@ async function holdRecording(tx: CommonQueryMethods, sessionId: string): Promise
   }
 }
 
+/**
+ * Whole files that have come and are not chunks yet belong to the recording: it ends with the last
+ * of them. False when there is none but `except`.
+ */
+export async function endWithUploads(
+  tx: CommonQueryMethods,
+  { sessionId, except }: { sessionId: string; except?: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update file_uploads set is_last = true
+    where session_id = ${sessionId} and state in ('received', 'storing')
+      and id is distinct from ${except ?? null}::uuid`);
+  return rowCount > 0;
+}
+
 /** For whoever deletes a session. */
 export async function dropUploads(tx: CommonQueryMethods, { id }: { id: string }): Promise<void> {
   await tx.query(sql.unsafe`delete from file_uploads where session_id = ${id}`);

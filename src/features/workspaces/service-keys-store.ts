@@ -1,4 +1,9 @@
-import { type DatabasePool, type FragmentSqlToken as Fragment, sql } from "slonik";
+import {
+  type CommonQueryMethods,
+  type DatabasePool,
+  type FragmentSqlToken as Fragment,
+  sql,
+} from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditEntry } from "../../access/audit-entry.ts";
@@ -215,4 +220,20 @@ async function insertSecret(
       (id, key_id, secret_hash, prefix, created_at, expires_at, made_by)
     values (${secret.id}, ${keyId}, ${sql.binary(Buffer.from(secret.hash))}, ${secret.prefix},
       ${toInstant(secret.createdAt)}, ${toInstant(secret.expiresAt)}, ${secret.madeBy})`);
+}
+
+/**
+ * Ends keys and secrets again that the ledger says have ended; resolves to how many. The ledger has
+ * times in whole milliseconds.
+ */
+export async function endServiceKeysAgain(db: CommonQueryMethods): Promise<number> {
+  const keys = await db.query(sql.unsafe`
+    update service_keys r set revoked_at = e.at from erasures e
+    where e.subject_id = r.id and e.kind = 'service_key_ended'
+      and coalesce(r.revoked_at, 'infinity') >= e.at + interval '1 millisecond'`);
+  const secrets = await db.query(sql.unsafe`
+    update service_key_secrets r set expires_at = e.at from erasures e
+    where e.subject_id = r.id and e.kind = 'service_secret_ended'
+      and r.expires_at >= e.at + interval '1 millisecond'`);
+  return keys.rowCount + secrets.rowCount;
 }

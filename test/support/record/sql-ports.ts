@@ -19,7 +19,7 @@ import { LiveLog, RecordedHeartbeat } from "../../../src/live/replay-store.ts";
 import { PostgresCommandRecord } from "../../../src/postgres/command-outcomes.ts";
 import { SessionBacklog } from "../../../src/postgres/outbox.ts";
 import { SessionAudio } from "../../../src/recognition/session-audio-store.ts";
-import { DELETION_PARTS } from "../../../src/roles/other-tables.ts";
+import { DELETION_PARTS, OTHER_TABLES } from "../../../src/roles/other-tables.ts";
 import type { DeviceSigns } from "../../../src/session/device-signs.ts";
 import type { HostHooks, HostRecord } from "./sim-record.ts";
 
@@ -35,7 +35,7 @@ export function sqlPorts(
     journal: new SessionJournal(pool, () => hooks.onFenced?.()),
     backlog: new SessionBacklog(pool),
     commands: new PostgresCommandRecord(pool),
-    sessions: new PostgresDeviceSessions(pool, runtime),
+    sessions: new PostgresDeviceSessions(pool, OTHER_TABLES, runtime),
     chunks: new PostgresChunkStore(pool, runtime),
     streams: new PostgresAudioStreams(pool, runtime),
     unsealed: new PostgresOpenChunks(pool, runtime),

@@ -9,14 +9,6 @@ const MIGRATIONS = join(PROJECT, "src/postgres/migrations");
 /** Some hundred files are parsed, which takes longer on a busy machine. */
 const PARSING_MS = 120_000;
 
-/** Files that write a table of somebody else's, and why; the list may only become shorter. */
-const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "src/features/erasure/ledger/ledger-store.ts ?":
-    "ends again what a restored database has forgotten, each right by its table",
-  "src/features/recording/device-sessions-store.ts file_uploads":
-    "a recording that is stopped ends with the last of the files that have come",
-};
-
 describe("tables", () => {
   it("tables: each has one owner, a folder that is there", () => {
     const later = readdirSync(MIGRATIONS).filter((name) => /^\d.*\.sql$/.test(name));
@@ -27,11 +19,9 @@ describe("tables", () => {
   });
 
   it(
-    "tables: only the owner of a table writes it, but for exceptions with a reason",
+    "tables: only the owner of a table writes it",
     () => {
-      const written = foreignWrites(PROJECT);
-      expect(written.filter((write) => EXCEPTIONS[write] === undefined)).toEqual([]);
-      expect(Object.keys(EXCEPTIONS).filter((write) => !written.includes(write))).toEqual([]);
+      expect(foreignWrites(PROJECT)).toEqual([]);
     },
     PARSING_MS,
   );

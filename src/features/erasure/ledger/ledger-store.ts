@@ -2,6 +2,9 @@ import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { toInstant } from "../../../postgres/columns.ts";
 import { optionalColumn } from "../../../postgres/optional-column.ts";
+import { endSignInsAgain } from "../../accounts/sign-in-store.ts";
+import { endDeviceKeysAgain } from "../../devices/store.ts";
+import { endServiceKeysAgain } from "../../workspaces/service-keys-store.ts";
 import {
   erasureKind,
   type LedgerEntry,
@@ -37,21 +40,9 @@ export type UndoneRedaction = z.output<typeof redactionRow>;
 
 /** A file has times in whole milliseconds, the database in thousandths of those. */
 const EXACT = sql.fragment`interval '1 millisecond'`;
-const EARLIER = sql.fragment`least(r.revoked_at, r.expires_at)`;
 
-/** Which column ends a right again, and when it ends as it stands. */
-const RIGHTS = [
-  { kind: "device_key_ended", table: "device_keys", column: "expires_at", end: EARLIER },
-  {
-    ...{ kind: "service_key_ended", table: "service_keys", column: "revoked_at" },
-    end: sql.fragment`coalesce(r.revoked_at, 'infinity')`,
-  },
-  {
-    ...{ kind: "service_secret_ended", table: "service_key_secrets", column: "expires_at" },
-    end: sql.fragment`r.expires_at`,
-  },
-  { kind: "sign_in_ended", table: "logins", column: "expires_at", end: EARLIER },
-];
+/** Each ends again, in its own tables, what the ledger says has ended. */
+const ENDINGS = [endDeviceKeysAgain, endServiceKeysAgain, endSignInsAgain];
 
 /** Notes an erasure in the transaction that does it, so that it comes into the ledger. */
 export async function noteErasure(
@@ -221,14 +212,8 @@ export class ErasureLedgerStore {
 
   /** Ends rights again that the ledger says have ended; resolves to how many. */
   async endRightsAgain(): Promise<number> {
-    const ended = await Promise.all(
-      RIGHTS.map(({ kind, table, column: name, end }) =>
-        this.#pool.query(sql.unsafe`
-          update ${sql.identifier([table])} r set ${sql.identifier([name])} = e.at from erasures e
-          where e.subject_id = r.id and e.kind = ${kind} and ${end} >= e.at + ${EXACT}`),
-      ),
-    );
-    return ended.reduce((sum, { rowCount }) => sum + rowCount, 0);
+    const ended = await Promise.all(ENDINGS.map((end) => end(this.#pool)));
+    return ended.reduce((sum, count) => sum + count, 0);
   }
 
   /** Those of the sessions that are on the ledger and that this database does not have. */
