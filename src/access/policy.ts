@@ -26,7 +26,7 @@ export const GUEST_ACCESS = ["open", "invitation", "closed"] as const;
 export type GuestAccess = (typeof GUEST_ACCESS)[number];
 
 /** The caller's own relation to a session. */
-type SessionRelation = "owner" | "participant" | "guest" | "shared" | "none";
+export type SessionRelation = "owner" | "participant" | "guest" | "shared" | "none";
 
 export interface SessionFacts {
   kind: "session";
