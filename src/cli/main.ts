@@ -1,7 +1,7 @@
 /** Entry point of the `voice` command. */
 import process from "node:process";
 import { EXIT } from "./client/exit-codes.ts";
-import { runCommand } from "./run-command.ts";
+import { runCommand } from "./program.ts";
 
 const interrupt = new AbortController();
 const { signal } = interrupt;

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
+import { reasonOf } from "../client/errors.ts";
 import type { CommandContext } from "./client/command-context.ts";
-import { EXIT_HELP } from "./client/exit-codes.ts";
+import { EXIT, EXIT_HELP, exitCodeOf } from "./client/exit-codes.ts";
 import { addAdmin } from "./commands/admin/admin.ts";
 import { addApiKeys } from "./commands/api-keys.ts";
 import { addAsk } from "./commands/ask.ts";
@@ -84,4 +85,24 @@ function addDevice(program: Command, context: CommandContext): void {
   addPairing(device, context);
   addStream(device, context);
   addSimulate(device, context);
+}
+
+/**
+ * Runs `voice` with `args`, without the program's name, to its end, and says on standard error why it
+ * failed. Resolves with the exit code; `endOfInterrupt` gives that of a command that was interrupted.
+ */
+export async function runCommand(
+  args: readonly string[],
+  context: CommandContext,
+  endOfInterrupt: () => number = () => EXIT.interrupted,
+): Promise<number> {
+  try {
+    await buildProgram(context).parseAsync([...args], { from: "user" });
+    return context.signal.aborted ? endOfInterrupt() : EXIT.done;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (context.signal.aborted) return endOfInterrupt();
+    context.stderr.write(`voice: ${reasonOf(error)}\n`);
+    return exitCodeOf(error);
+  }
 }

@@ -14,6 +14,7 @@ import { createInvitations } from "../features/invitations/feature.ts";
 import { createOwnerNotices } from "../features/invitations/owner-notices.ts";
 import { createJobs } from "../features/jobs/feature.ts";
 import { createQuestions } from "../features/questions/feature.ts";
+import type { AudioWatch } from "../features/recording/durable-files/audio-watch.ts";
 import { createRecording } from "../features/recording/feature.ts";
 import { PostgresRedactedSpans, RecordingStore } from "../features/recording/playback-store.ts";
 import { createSessions } from "../features/sessions/feature.ts";
@@ -36,7 +37,6 @@ import { JOBS_WAITING } from "../wire/subjects.ts";
 import { createAuthenticator, createOAuthProviders, openMail } from "./accounts.ts";
 import { erasureEffects } from "./erasure.ts";
 import { healthPorts } from "./health.ts";
-import { intakeOf } from "./intake.ts";
 import { createFrameReaders } from "./live.ts";
 import { createExtractor, createRetriever, questionModelOf } from "./queries.ts";
 import { createRoutes } from "./routes.ts";
@@ -244,4 +244,20 @@ function openVoices(app: AppContext, workspaces: WorkspaceStore) {
     voices: new WorkerVoices({ placement, client, key: config.workerKey }),
     voiceKey: keys.voiceKey,
   });
+}
+
+/**
+ * What an upload is refused by before it is received: a disk that hangs, commands that pile up. Streams
+ * need no disk for their audio. `check` throws `unavailable` or `overloaded`.
+ */
+export function intakeOf(
+  watch: Pick<AudioWatch, "admit">,
+  backlog: Pick<OutboxBacklog, "check">,
+): Pick<OutboxBacklog, "check"> {
+  return {
+    check(sessionId) {
+      watch.admit();
+      backlog.check(sessionId);
+    },
+  };
 }

@@ -23,7 +23,7 @@ import { eraseSuggestions } from "../features/voices/suggestions-store.ts";
 import { endWebhooksOf } from "../features/webhooks/store.ts";
 import { joinWorkspace, leaveWorkspaces } from "../features/workspaces/members-store.ts";
 import { contestClaim } from "../journal/claim-projection.ts";
-import { appendDeletion, eraseProjections } from "../journal/deleted-session.ts";
+import { appendDeletion, eraseProjections } from "../journal/projection.ts";
 import { eraseOutcomes } from "../postgres/command-outcomes.ts";
 import { dropCommands } from "../postgres/outbox.ts";
 

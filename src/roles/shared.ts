@@ -27,8 +27,10 @@ import {
   claimAudioStore,
 } from "../features/recording/audio-files/audio-folder-store.ts";
 import { AudioWatch } from "../features/recording/durable-files/audio-watch.ts";
-import { AudioDamage } from "../features/recording/integrity/audio-damage.ts";
-import { AudioDamageStore } from "../features/recording/integrity/audio-damage-store.ts";
+import {
+  AudioDamage,
+  AudioDamageStore,
+} from "../features/recording/integrity/audio-damage-store.ts";
 import { AudioMending } from "../features/recording/integrity/audio-mending.ts";
 import { AudioVerification } from "../features/recording/integrity/audio-verification.ts";
 import { StoredChunkStore } from "../features/recording/integrity/stored-chunks-store.ts";
@@ -47,11 +49,10 @@ import { PartitionOwners } from "../nats/partition-owners.ts";
 import type { Ceilings } from "../postgres/ceilings.ts";
 import { PostgresCommandRecord } from "../postgres/command-outcomes.ts";
 import { DatabaseClock } from "../postgres/database-clock.ts";
-import { durabilityFaults } from "../postgres/durability.ts";
 import { claimKeys, noteSigningKey } from "../postgres/installation-keys.ts";
 import { readOwners } from "../postgres/lease-store.ts";
 import type { CommandNotifier } from "../postgres/outbox.ts";
-import { createPool, type Pool } from "../postgres/pool.ts";
+import { createPool, durabilityFaults, type Pool } from "../postgres/pool.ts";
 import { Tenants } from "../postgres/tenants.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
 import type { SpeechEngine } from "../wire/speech-engines.ts";

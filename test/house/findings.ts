@@ -17,6 +17,15 @@ export function portsOfOne(all: readonly SourceFile[], others: readonly SourceFi
   );
 }
 
+/** Lists files of so few lines that only one other file imports: most belong into that one. */
+export function fragments(all: readonly SourceFile[], fewLines: number): string[] {
+  const users = all.flatMap(({ imports }) => [...new Set(imports.map(({ to }) => to))]);
+  return all
+    .filter(({ lines }) => lines <= fewLines)
+    .filter(({ path }) => users.filter((to) => to === path).length === 1)
+    .map(({ path, lines }) => `${lines} ${path}`);
+}
+
 /** Lists exports that no other file imports, tests and deploy included. */
 export function unusedExports(all: readonly SourceFile[], others: readonly SourceFile[]): string[] {
   const used = new Set<string>();

@@ -1,14 +1,14 @@
 // `npm run house`: how the house is built, in figures that can be held against each other.
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { portsOfOne, unusedExports } from "./findings.ts";
+import { fragments, portsOfOne, unusedExports } from "./findings.ts";
 import { cyclesOf, fileGraph, folderGraph, longestChain } from "./graph.ts";
 import { countCodeLines, readSources, type SourceFile, stemOf } from "./sources.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../..");
 const SMALL = 40;
 const HELP = `npm run house -- [options]
-  --list name   everything behind a figure: small, twice, wide, ports, unused, cycles, chain
+  --list name   everything behind a figure: small, fragments, twice, wide, ports, unused, cycles, chain
   --help
 Figures of src and workers: files, lines, imports. What the tests import counts as used.`;
 
@@ -23,6 +23,7 @@ const folders = folderGraph(files);
 
 const lists: Record<string, string[]> = {
   small: ours.filter(({ lines }) => lines <= SMALL).map(({ path, lines }) => `${lines} ${path}`),
+  fragments: fragments(ours, SMALL),
   twice: basenamesTwice(ours),
   wide: widest(ours),
   ports: portsOfOne(ours, tests),
@@ -54,6 +55,7 @@ function table(): string[][] {
     ["lines of a file: median / p90 / most", spread(lines)],
     ["lines of a function: median / p90 / most", spread(functions)],
     [`files of ${SMALL} lines or fewer`, count("small")],
+    ["of them with one importer", count("fragments")],
     ["basenames used more than once", count("twice")],
     ["widest folder", lists.wide?.[0] ?? ""],
     ["interfaces with one implementation, none in tests", count("ports")],

@@ -3,8 +3,10 @@ import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { expiredCandidates } from "../../src/features/transcript/candidate-expiry.ts";
-import { CandidateStore } from "../../src/features/transcript/candidates-store.ts";
+import {
+  CandidateStore,
+  expiredCandidates,
+} from "../../src/features/transcript/candidates-store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import type { CandidateText } from "../../src/session/write.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";

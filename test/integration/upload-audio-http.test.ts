@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { AudioWatch } from "../../src/features/recording/durable-files/audio-watch.ts";
-import { intakeOf } from "../../src/roles/intake.ts";
+import { intakeOf } from "../../src/roles/features.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { settled, VirtualRuntime } from "../support/late/virtual-runtime.ts";
 import { makeWav } from "../support/make-wav.ts";

@@ -11,9 +11,8 @@ import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts"
 import type { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
 import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
 import { WholeFiles } from "../../src/features/recording/whole-files.ts";
-import { expiredUploads } from "../../src/features/uploads/expiry.ts";
 import { FileStoring } from "../../src/features/uploads/file-storing.ts";
-import { IncomingFolder } from "../../src/features/uploads/incoming-folder.ts";
+import { expiredUploads, IncomingFolder } from "../../src/features/uploads/incoming-folder.ts";
 import { UploadStore } from "../../src/features/uploads/store.ts";
 import { Ceilings, NO_CEILINGS } from "../../src/postgres/ceilings.ts";
 import { OTHER_TABLES } from "../../src/roles/other-tables.ts";

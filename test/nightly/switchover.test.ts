@@ -3,9 +3,8 @@ import { SERVICE_ROLE, withClient } from "../../deploy/supervisor/postgres/roles
 import { databaseHosts } from "../../src/base/database-address.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { primaryAddress } from "../../src/postgres/database-servers.ts";
-import { durabilityFaults } from "../../src/postgres/durability.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
-import { createPool } from "../../src/postgres/pool.ts";
+import { createPool, durabilityFaults } from "../../src/postgres/pool.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { startPostgres, type TestDatabase, type TestPostgres } from "../support/postgres.ts";

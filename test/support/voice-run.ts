@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { CommandContext } from "../../src/cli/client/command-context.ts";
-import { runCommand } from "../../src/cli/run-command.ts";
+import { runCommand } from "../../src/cli/program.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/cli/main.ts");
 

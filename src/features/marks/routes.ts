@@ -22,10 +22,11 @@ import {
   type Route,
 } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
+import type { FeatureContext } from "../context.ts";
 import { requireSession, type SessionGrant } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import type { MarkRecord, MarkStore } from "./store.ts";
+import { type MarkRecord, MarkStore } from "./store.ts";
 
 interface MarkOptions {
   directory: SessionStore;
@@ -245,4 +246,13 @@ function removeMark(options: MarkOptions): Route {
       return acknowledge(REMOVED);
     },
   });
+}
+
+/** Moments that people mark in sessions. */
+export function createMarks(
+  { pool, cursorKey, notifier }: FeatureContext,
+  { directory }: { directory: SessionStore },
+) {
+  const marks = new MarkStore(pool);
+  return { marks, routes: markRoutes({ directory, marks, notifier, cursorKey }) };
 }

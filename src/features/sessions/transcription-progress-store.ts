@@ -1,6 +1,30 @@
-import { type DatabasePool, sql } from "slonik";
+import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { optionalColumn } from "../../postgres/optional-column.ts";
+
+const ageRow = z.object({ seconds: z.number() });
+
+/** How long the session has been `processing` that has been so for longest, as of the last poll. */
+export class OldestProcessing {
+  readonly #pool: CommonQueryMethods;
+  #seconds = 0;
+
+  constructor(pool: CommonQueryMethods) {
+    this.#pool = pool;
+  }
+
+  /** 0 when there is none. */
+  get seconds(): number {
+    return this.#seconds;
+  }
+
+  async refresh(): Promise<void> {
+    const { seconds } = await this.#pool.one(sql.type(ageRow)`
+      select coalesce(extract(epoch from now() - min(stopped_at)), 0)::double precision as seconds
+      from sessions where status = 'processing'`);
+    this.#seconds = seconds;
+  }
+}
 
 /** How far a session is read. Samples are at 16 kHz, times Unix milliseconds of the database's clock. */
 export interface TranscriptionProgress {

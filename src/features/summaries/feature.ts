@@ -3,10 +3,10 @@ import type { SessionStore } from "../sessions/store.ts";
 import type { WorkspaceStore } from "../workspaces/store.ts";
 import { actionItemRoutes } from "./action-item-routes.ts";
 import { ActionItemStore } from "./action-items-store.ts";
-import { arrangeNotes } from "./arranged-notes.ts";
 import { type SummaryOptions, summarisationJobRoutes, summaryRoutes } from "./routes.ts";
 import { SummaryStore } from "./store.ts";
 import { templateRoutes } from "./template-routes.ts";
+import { arrangeNotes } from "./templates.ts";
 import { TemplateStore } from "./templates-store.ts";
 
 interface CreateSummaryOptions extends Pick<SummaryOptions, "onRequested"> {

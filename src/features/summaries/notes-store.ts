@@ -1,8 +1,37 @@
 import { type CommonQueryMethods, type DatabasePool, sql } from "slonik";
 import { z } from "zod";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { WorkList } from "../../base/work/work-list.ts";
 import { queueNotes } from "../jobs/note-jobs-store.ts";
 import { noteTypesOf } from "./templates.ts";
 import { readTemplate } from "./templates-store.ts";
+
+const PAGE = 50;
+
+interface AutomaticNotes {
+  /** Of sessions that ended, or changed afterwards. */
+  ended: WorkList<string>;
+  /** Of sessions that still record. */
+  live: WorkList<string>;
+}
+
+/** Queues the notes of sessions for which nobody has to ask. */
+export function automaticNotes(
+  notes: NotesStore,
+  parts: { clock: Clock; log: Log },
+): AutomaticNotes {
+  const list = (read: (limit: number, except: readonly string[]) => Promise<readonly string[]>) =>
+    new WorkList<string>({
+      ...{ ...parts, page: PAGE, read, field: "session_id", trouble: "notes not queued" },
+      keyOf: (id) => id,
+      work: (id) => notes.enqueue(id),
+    });
+  return {
+    ended: list((limit, except) => notes.due(limit, except)),
+    live: list((limit, except) => notes.live(limit, except)),
+  };
+}
 
 const idRow = z.object({ id: z.string() });
 const sessionRow = z.object({ workspaceId: z.string(), isWanted: z.boolean() });

@@ -1,6 +1,6 @@
 import type { Patience } from "../../session/limits.ts";
 import type { FeatureContext } from "../context.ts";
-import { createMarks } from "../marks/feature.ts";
+import { createMarks } from "../marks/routes.ts";
 import type { AwaitedAudioStore } from "../sessions/awaited-audio-store.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { AudioInventoryStore } from "./audio-inventories-store.ts";

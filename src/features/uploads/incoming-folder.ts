@@ -1,8 +1,35 @@
 import { link, mkdir, open, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
 import { errnoOf, systemFault } from "../../base/errors.ts";
 import { newId } from "../../base/ids.ts";
+import type { Log } from "../../base/log.ts";
+import { WorkList } from "../../base/work/work-list.ts";
 import type { UploadContent } from "../../rest/route.ts";
+import type { ExpiredUpload, UploadStore } from "./store.ts";
+
+const PAGE = 100;
+
+interface ExpiryOptions {
+  uploads: UploadStore;
+  folder: IncomingFolder;
+  clock: Clock;
+  log: Log;
+}
+
+/** Removes files whose time is over, and what is known of finished ones. */
+export function expiredUploads({ uploads, folder, clock, log }: ExpiryOptions) {
+  return new WorkList<ExpiredUpload>({
+    page: PAGE,
+    read: (limit, except) => uploads.expired(limit, except),
+    keyOf: ({ id }) => id,
+    async work(upload) {
+      await folder.remove(upload);
+      await uploads.remove(upload.id);
+    },
+    ...{ clock, log, trouble: "an expired upload could not be removed yet", field: "upload_id" },
+  });
+}
 
 /** Files whose last byte came longer ago belong to no upload any more, milliseconds. */
 const LEFT_OVER_MS = 48 * 3_600_000;

@@ -15,7 +15,7 @@ import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime, Timer } from "../../base/runtime.ts";
 import type { PhoneCallPorts } from "../../features/telephony/phone-call.ts";
 import { CALL_PATH } from "../../features/telephony/routes.ts";
-import { assertFromTwilio } from "../../features/telephony/twilio-signature.ts";
+import { assertFromTwilio } from "../../features/telephony/twilio-messages.ts";
 import { socketAddress } from "../../rest/socket-address.ts";
 import { CLOSE } from "../../wire/close-codes.ts";
 import type { Origins } from "../server/caller.ts";

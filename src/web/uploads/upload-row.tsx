@@ -4,8 +4,9 @@ import { Link } from "wouter-preact";
 import { leftOf } from "../parts/times.ts";
 import { sizeText } from "./file-facts.ts";
 import { UploadButton } from "./upload-button.tsx";
-import { percentOf, type ShownUpload, type UploadPhase } from "./upload-state.ts";
+import { percentOf, type ShownUpload, type UploadPhase, uploads } from "./upload-state.ts";
 import { withUploader } from "./uploads.ts";
+import "./uploads.css";
 
 /** One file: how far it is, and what can be done about it. */
 export function UploadRow({ upload }: { upload: ShownUpload }): VNode {
@@ -139,4 +140,34 @@ function Action({ label, Icon, onClick }: ActionProps): VNode {
       <Icon size={17} aria-hidden="true" />
     </button>
   );
+}
+
+/** The files that are being sent, or were; nothing where there are none. */
+export function UploadList(): VNode | null {
+  const shown = uploads.value;
+  return (
+    <>
+      {shown.length > 0 && (
+        <section class="uploads" aria-labelledby="uploads">
+          <h2 id="uploads">Uploads</h2>
+          <ul class="upload-list">
+            {shown.map((each) => (
+              <UploadRow key={each.id} upload={each} />
+            ))}
+          </ul>
+        </section>
+      )}
+      <div class="hidden-text" role="status">
+        {shown.map((each) => (
+          <p key={each.id}>{noticeOf(each)}</p>
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** For screen readers, which are told of what changes and not of every percent. */
+function noticeOf(upload: ShownUpload): string {
+  const { name, phase } = upload;
+  return `${name}: ${phase.kind === "sending" ? "Being sent" : wordsOf(upload)}`;
 }

@@ -6,8 +6,7 @@ import { messageOf } from "../api/client.ts";
 import { ownWorkspace } from "../parts/own-workspaces.ts";
 import { showToast } from "../parts/toasts.tsx";
 import { fingerprintOf, sizeText, titleOf } from "./file-facts.ts";
-import { refusalByCode } from "./refusals.ts";
-import { awayOf, nextStep, UPLOAD_BACK_OFF } from "./retrying.ts";
+import { awayOf, nextStep, refusalByCode, UPLOAD_BACK_OFF } from "./refusals.ts";
 import { type SavedUpload, SavedUploads, type Wanted } from "./saved-uploads.ts";
 import {
   apiOfAccount,

@@ -10,8 +10,8 @@ import {
   UploadError,
 } from "../../../src/client/errors.ts";
 import { VoiceClient } from "../../../src/client/node.ts";
-import { PieceSize } from "../../../src/client/piece-size.ts";
 import type { UploadStore } from "../../../src/client/upload.ts";
+import { PieceSize } from "../../../src/client/upload.ts";
 import { refusal, ScriptedService } from "../../support/scripted-service.ts";
 import { ScriptedUploads } from "../../support/scripted-uploads.ts";
 

@@ -1,11 +1,13 @@
 import { dirname, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { portsOfOne, unusedExports } from "../../house/findings.ts";
+import { fragments, portsOfOne, unusedExports } from "../../house/findings.ts";
 import { cyclesOf, fileGraph, folderGraph } from "../../house/graph.ts";
 import { readSources, type SourceFile } from "../../house/sources.ts";
 
 const PROJECT = resolve(import.meta.dirname, "../../..");
 const WIDEST = 30;
+/** Files of so few lines that one other imports, and how many of them there may be. */
+const SMALL = { lines: 40, most: 21 };
 
 /** Interfaces with one implementation that stand all the same, and why. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -40,6 +42,10 @@ describe("structure", () => {
     const files = fileGraph(ours);
     expect(files.size).toBeGreaterThan(300);
     expect([...cyclesOf(files), ...cyclesOf(folderGraph(files))]).toEqual([]);
+  });
+
+  it("structure: a small file that one other imports is the exception", () => {
+    expect(fragments(ours, SMALL.lines).length).toBeLessThanOrEqual(SMALL.most);
   });
 
   it("structure: what nobody else imports is not exported", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { snippetPieces } from "../../../src/web/views/search/snippet.ts";
+import { snippetPieces } from "../../../src/web/views/search/hit-list.tsx";
 
 describe("search snippet", () => {
   it("snippet: matches stand apart, and escapes become what they stand for", () => {

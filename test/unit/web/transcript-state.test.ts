@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Position } from "../../../src/client/live-position.ts";
 import { readableWords } from "../../../src/web/views/session/model/readable-words.ts";
-import { sharesOf } from "../../../src/web/views/session/model/speaker-shares.ts";
 import {
   type Line,
   nameOf,
+  sharesOf,
   TranscriptState,
 } from "../../../src/web/views/session/model/transcript-state.ts";
 import { rowAt, rowsOf } from "../../../src/web/views/session/transcript-rows.ts";

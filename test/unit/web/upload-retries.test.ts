@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { waitBefore } from "../../../src/client/back-off.ts";
 import { apiError, Unreachable, VoiceError } from "../../../src/client/errors.ts";
-import { awayOf, nextStep, UPLOAD_BACK_OFF } from "../../../src/web/uploads/retrying.ts";
+import { awayOf, nextStep, UPLOAD_BACK_OFF } from "../../../src/web/uploads/refusals.ts";
 
 describe("retries of uploads on the page", () => {
   it("retries: pauses grow to half a minute and no further", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { leftOf } from "../../../src/web/parts/times.ts";
 import { fingerprintOf, sizeText, titleOf } from "../../../src/web/uploads/file-facts.ts";
-import { Pace } from "../../../src/web/uploads/pace.ts";
 import { refusalByCode, refusalOf } from "../../../src/web/uploads/refusals.ts";
+import { Pace } from "../../../src/web/uploads/upload-entry.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (each) => each.charCodeAt(0));
 const WAV = bytes(`RIFF\x24\x00\x00\x00WAVEfmt ${"\x10\x00".repeat(20)}`);

@@ -7,11 +7,10 @@ import { elevationsEnded } from "../../api/elevation.ts";
 import { ElevationForm } from "../../parts/elevation-form.tsx";
 import { Empty, Failure } from "../../parts/states.tsx";
 import { StatusChip } from "../../parts/status-chip.tsx";
-import { momentOf } from "../../parts/times.ts";
+import { lengthOf, momentOf } from "../../parts/times.ts";
 import { ViewFrame } from "../../parts/view.tsx";
 import { AskPane } from "./ask-pane.tsx";
 import { ConcernsPane } from "./concerns-pane.tsx";
-import { ConnectionChip } from "./connection-chip.tsx";
 import { ExportMenu } from "./export/export-menu.tsx";
 import { SessionKeys } from "./find/session-keys.tsx";
 import { MarkButton, MarkNote, MarksPane } from "./marks/marks-pane.tsx";
@@ -23,6 +22,43 @@ import { SessionActions } from "./session-actions.tsx";
 import { TranscriptPane } from "./transcript-pane.tsx";
 import { SpeakersPane } from "./voices/speakers-pane.tsx";
 import "./session.css";
+
+const SHOWN_LAG_MS = 1_500;
+
+/** How the connection does, how far the text is behind, and how the device does. */
+function ConnectionChip({ model }: { model: SessionModel }): VNode | null {
+  const link = model.link.value;
+  const beat = model.heartbeat.value;
+  if (link.kind === "connecting") return <span class="chip">Connecting …</span>;
+  if (link.kind === "waiting") {
+    return (
+      <span class="row" role="status">
+        <span class="chip" data-tone="warn" title={link.reason}>
+          Connection lost, trying again
+        </span>
+        <button type="button" class="button quiet small" onClick={() => model.retry()}>
+          Now
+        </button>
+      </span>
+    );
+  }
+  if (!model.isLive) return null;
+  const { lag_ms: lag = 0, device } = beat ?? {};
+  return (
+    <>
+      <span class="chip" data-tone={lag > 10_000 ? "warn" : undefined}>
+        {lag > SHOWN_LAG_MS ? `text ${lengthOf(lag)} behind` : "connected"}
+      </span>
+      {device && (
+        <span class="chip" data-tone={device.presence === "offline" ? "warn" : undefined}>
+          {device.presence === "offline" ? "device offline" : "device online"}
+          {device.battery_percent !== undefined &&
+            `, battery ${Math.round(device.battery_percent)} %`}
+        </span>
+      )}
+    </>
+  );
+}
 
 interface Params {
   id?: string;

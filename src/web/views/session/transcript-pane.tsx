@@ -1,10 +1,16 @@
+import {
+  elementScroll,
+  measureElement,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+} from "@tanstack/virtual-core";
 import { ArrowDown } from "lucide-preact";
 import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { Empty, Loading } from "../../parts/states.tsx";
 import { lengthOf } from "../../parts/times.ts";
-import { useVirtual } from "../../parts/virtual-list.ts";
 import { CorrectAll } from "./edit/correct-all.tsx";
 import { FailedSession, ReadAgain } from "./failed-session.tsx";
 import { FindBar } from "./find/find-bar.tsx";
@@ -180,4 +186,34 @@ function Gap({ row }: { row: Extract<Row, { kind: "gap" }> }): VNode {
       {awaited === true && " (it may still come)"}
     </p>
   );
+}
+
+interface VirtualOptions {
+  count: number;
+  keyOf: (index: number) => string;
+  scroller: () => HTMLElement | null;
+  /** Height that a row has until it was measured, pixels. */
+  estimate: number;
+}
+
+/** Which rows of a long list are to be drawn, and where; measured as they appear. */
+function useVirtual(options: VirtualOptions): Virtualizer<HTMLElement, HTMLElement> {
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const given = () => ({
+    count: options.count,
+    getItemKey: options.keyOf,
+    getScrollElement: options.scroller,
+    estimateSize: () => options.estimate,
+    overscan: 8,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    measureElement,
+    onChange: () => redraw(0),
+  });
+  const [virtual] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(given()));
+  virtual.setOptions(given());
+  useLayoutEffect(() => virtual._didMount(), [virtual]);
+  useLayoutEffect(() => virtual._willUpdate());
+  return virtual;
 }

@@ -10,7 +10,7 @@ import { useWorkspaces } from "../../parts/workspaces.tsx";
 import { IncomingFiles } from "../../uploads/incoming-files.tsx";
 import { LanguageField, useSpokenLanguage } from "../../uploads/language-field.tsx";
 import { UploadButton } from "../../uploads/upload-button.tsx";
-import { UploadList } from "../../uploads/upload-list.tsx";
+import { UploadList } from "../../uploads/upload-row.tsx";
 import { uploads } from "../../uploads/upload-state.ts";
 import { withUploader } from "../../uploads/uploads.ts";
 import { ListKeys } from "../search/list-keys.tsx";

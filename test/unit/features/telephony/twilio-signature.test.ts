@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   assertFromTwilio,
   twilioSignature,
-} from "../../../../src/features/telephony/twilio-signature.ts";
+} from "../../../../src/features/telephony/twilio-messages.ts";
 
 const TOKEN = "12345";
 const ADDRESS = "wss://voice.example.org/api/compat/twilio/stream";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { likelihoodsOf } from "../../../../src/features/voices/likelihood.ts";
+import { likelihoodsOf } from "../../../../src/features/voices/suggester.ts";
 
 it("likelihoods: sum up to one with that of nobody, and take more evidence among more people", () => {
   expect(likelihoodsOf([])).toEqual([]);

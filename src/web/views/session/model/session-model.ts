@@ -11,8 +11,14 @@ import { Player } from "./player.ts";
 import { type Readable, readableWords } from "./readable-words.ts";
 import { SessionMarks } from "./session-marks.ts";
 import { SessionNotes } from "./session-notes.ts";
-import { type Share, sharesOf } from "./speaker-shares.ts";
-import { type Line, type Names, nameOf, TranscriptState } from "./transcript-state.ts";
+import {
+  type Line,
+  type Names,
+  nameOf,
+  type Share,
+  sharesOf,
+  TranscriptState,
+} from "./transcript-state.ts";
 import { VoiceEditing } from "./voice-editing.ts";
 import { WordSearch } from "./word-search.ts";
 
