@@ -42,6 +42,11 @@ export const sessionStatus = Type.Union(
   { $id: "SessionStatus" },
 );
 
+export const chunkStatus = Type.Union(
+  (["pending", "processing", "completed", "failed"] as const).map((status) => Type.Literal(status)),
+  { $id: "ChunkStatus" },
+);
+
 export const guestAccess = Type.Union(
   GUEST_ACCESS.map((each) => Type.Literal(each)),
   {

@@ -5,7 +5,7 @@ import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp, uuid } from "../../rest/schemas.ts";
 import type { Word } from "../../session/write.ts";
 import { requireSession } from "../sessions/access.ts";
-import { sessionParams } from "../sessions/schema.ts";
+import { chunkStatus, sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { ChunkListStore, ChunkRecord, ChunkSpan } from "./chunks-store.ts";
 
@@ -15,11 +15,6 @@ interface ChunkOptions {
   /** Signs the cursors of lists. */
   cursorKey: Uint8Array;
 }
-
-export const chunkStatus = Type.Union(
-  (["pending", "processing", "completed", "failed"] as const).map((status) => Type.Literal(status)),
-  { $id: "ChunkStatus" },
-);
 
 const chunkSchema = Type.Object(
   {
