@@ -76,7 +76,7 @@ const markBody = Type.Object({ at_ms: atMs, text: Type.Optional(text) });
 const changeBody = Type.Partial(markBody);
 
 /** GET and POST /sessions/{id}/marks; GET, PATCH and DELETE /sessions/{id}/marks/{mark_id}. */
-export function markRoutes(options: MarkOptions): Route[] {
+function markRoutes(options: MarkOptions): Route[] {
   return [
     listMarks(options),
     addMark(options),

@@ -4,9 +4,8 @@ import type { WorkspaceStore } from "../workspaces/store.ts";
 import { actionItemRoutes } from "./action-item-routes.ts";
 import { ActionItemStore } from "./action-items-store.ts";
 import { type SummaryOptions, summarisationJobRoutes, summaryRoutes } from "./routes.ts";
-import { SummaryStore } from "./store.ts";
+import { arrangeNotes, SummaryStore } from "./store.ts";
 import { templateRoutes } from "./template-routes.ts";
-import { arrangeNotes } from "./templates.ts";
 import { TemplateStore } from "./templates-store.ts";
 
 interface CreateSummaryOptions extends Pick<SummaryOptions, "onRequested"> {

@@ -9,13 +9,19 @@ import { AppError } from "../../base/errors.ts";
 import { allOf, toPage } from "../../postgres/columns.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
-import { type JobStatus, SUMMARY_TYPES, type SummaryType } from "../../session/status.ts";
+import {
+  CUSTOM_SECTIONS,
+  type JobStatus,
+  SUMMARY_TYPES,
+  type SummaryType,
+} from "../../session/status.ts";
 import { findNoteJob, queueNote } from "../jobs/note-jobs-store.ts";
 import { deletionKindOf } from "../sessions/store.ts";
 import { transcriptFingerprint } from "../transcript/segments-store.ts";
+import type { WrittenNotes } from "../transcript/writing/document-parts.ts";
 import { readItemEdits, withEdit } from "./action-items-store.ts";
 import { WANTS_NOTES } from "./notes-store.ts";
-import { isForOthers, noteTypesOf } from "./templates.ts";
+import { isForOthers, type NoteTemplate, noteTypesOf } from "./templates.ts";
 import { readTemplate } from "./templates-store.ts";
 
 /** A summarisation job, without its summary. Times are Unix milliseconds. */
@@ -297,4 +303,21 @@ export async function eraseNotes(
   const { rowCount } = await tx.query(sql.unsafe`delete from summaries where session_id = ${id}`);
   await tx.query(sql.unsafe`delete from action_item_edits where session_id = ${id}`);
   return { summaries: rowCount };
+}
+
+/** A session's notes in the order and under the headings of a template; sections without any are left out. */
+export function arrangeNotes(
+  { sections }: Pick<NoteTemplate, "sections">,
+  summaries: readonly Pick<SummaryRecord, "summaryType" | "model" | "items">[],
+): WrittenNotes[] {
+  return sections.flatMap(({ title, kind }) => {
+    const type = kind === "custom" ? CUSTOM_SECTIONS : kind;
+    const summary = summaries.find(({ summaryType }) => summaryType === type);
+    if (summary === undefined) return [];
+    const { model } = summary;
+    const items = summary.items.filter(({ section }) => kind !== "custom" || section === title);
+    return items.length === 0
+      ? []
+      : [{ title, kind, items, ...(model !== undefined && { model }) }];
+  });
 }

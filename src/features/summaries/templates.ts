@@ -8,8 +8,6 @@ import {
   type SummaryType,
 } from "../../session/status.ts";
 import type { CustomSection } from "../../wire/gen/voice/v1/text.ts";
-import type { WrittenNotes } from "../transcript/writing/document-parts.ts";
-import type { SummaryRecord } from "./store.ts";
 
 /** What a section has: the notes of a type, or what its instruction says. */
 export const SECTION_KINDS = [...NOTE_TYPES, "custom"] as const;
@@ -159,21 +157,4 @@ export function assertSections(sections: readonly TemplateSection[]): void {
 
 function refused(message: string): AppError {
   return new AppError("invalid_body", message);
-}
-
-/** A session's notes in the order and under the headings of a template; sections without any are left out. */
-export function arrangeNotes(
-  { sections }: Pick<NoteTemplate, "sections">,
-  summaries: readonly Pick<SummaryRecord, "summaryType" | "model" | "items">[],
-): WrittenNotes[] {
-  return sections.flatMap(({ title, kind }) => {
-    const type = kind === "custom" ? CUSTOM_SECTIONS : kind;
-    const summary = summaries.find(({ summaryType }) => summaryType === type);
-    if (summary === undefined) return [];
-    const { model } = summary;
-    const items = summary.items.filter(({ section }) => kind !== "custom" || section === title);
-    return items.length === 0
-      ? []
-      : [{ title, kind, items, ...(model !== undefined && { model }) }];
-  });
 }

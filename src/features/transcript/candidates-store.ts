@@ -57,7 +57,7 @@ const textsRow = z.object({ json: z.string().nullable() });
 const expiredRow = z.object({ sessionId: z.string(), attempt: z.number() });
 
 /** A result that waited too long for a choice. */
-export type ExpiredCandidate = z.output<typeof expiredRow>;
+type ExpiredCandidate = z.output<typeof expiredRow>;
 
 /** Results of redos that wait for a choice. Throws `unavailable` when storage is away. */
 export class CandidateStore {

@@ -9,7 +9,7 @@ import { withUploader } from "./uploads.ts";
 import "./uploads.css";
 
 /** One file: how far it is, and what can be done about it. */
-export function UploadRow({ upload }: { upload: ShownUpload }): VNode {
+function UploadRow({ upload }: { upload: ShownUpload }): VNode {
   const { name, size, sent, sessionId, phase } = upload;
   const percent = percentOf(sent, size);
   const isBar = phase.kind !== "failed" && phase.kind !== "done";
@@ -41,7 +41,7 @@ export function UploadRow({ upload }: { upload: ShownUpload }): VNode {
 }
 
 /** How an upload does, in words that change with its phase. */
-export function wordsOf({ phase }: ShownUpload): string {
+function wordsOf({ phase }: ShownUpload): string {
   switch (phase.kind) {
     case "queued":
       return "In line";

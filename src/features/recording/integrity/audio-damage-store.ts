@@ -71,7 +71,7 @@ export interface AudioFile {
 }
 
 /** Chunks whose stored audio is damaged now. */
-export interface DamageCount {
+interface DamageCount {
   chunks: number;
   sessions: number;
   /** Of the chunks, those whose damage was found in the last seven days. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { arrangeNotes } from "../../../../src/features/summaries/store.ts";
 import {
-  arrangeNotes,
   assertSections,
   builtIn,
   customSections,
