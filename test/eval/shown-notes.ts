@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SAMPLES_PER_MS } from "../../src/base/audio/sample-rate.ts";
-import { arrangeNotes } from "../../src/features/summaries/arranged-notes.ts";
+import { arrangeNotes } from "../../src/features/summaries/store.ts";
 import { builtIn } from "../../src/features/summaries/templates.ts";
 import { notesPart } from "../../src/features/transcript/writing/document-parts.ts";
 import { NOTE_TYPES, type SummaryType } from "../../src/session/status.ts";

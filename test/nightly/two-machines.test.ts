@@ -310,7 +310,8 @@ describe("deploy/many-machines.md: from one machine to two", () => {
 
 describe("deploy/upkeep.md: backup and restore", () => {
   it("a backup is tried beside the running service, and then put back", async () => {
-    const [copy = "", restore = "", beside = ""] = readmeBlocks(
+    // The first block is of the command, which has a drill of its own.
+    const [, copy = "", restore = "", beside = ""] = readmeBlocks(
       "Backup and restore",
       "sh",
       "deploy/upkeep.md",

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { InterimPace } from "../../../../../workers/speech/moonshine/interim-pace.ts";
+import { InterimPace } from "../../../../../workers/speech/moonshine/moonshine-recogniser.ts";
 
 let now = 0;
 let pace: InterimPace;
