@@ -81,11 +81,14 @@ export class PieceLogs {
 
   async #append(sessionId: string, name: string, at: number, entry: Uint8Array): Promise<boolean> {
     const { store, runtime, log } = this.#options;
+    const appended = store.appendLog(sessionId, name, at, entry);
     try {
-      const appended = store.appendLog(sessionId, name, at, entry);
       await withTimeout(appended, APPEND_MS, "Storing streamed audio", runtime);
       return true;
     } catch (error) {
+      // A log whose first entry comes after all is nobody's.
+      const isLate = isAppError(error, "timeout") && at === 0;
+      if (isLate) void appended.then(() => this.#remove(sessionId, name)).catch(() => {});
       // The log alone is gone, with its session.
       if (isAppError(error, "not_found")) return false;
       if (runtime.monotonic() >= this.#restsUntil) {

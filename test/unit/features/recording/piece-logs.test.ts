@@ -113,6 +113,24 @@ describe("logs of streams", () => {
     expect(added).toBeUndefined();
   });
 
+  it("that come to be after they were given up are removed", async () => {
+    const place = create();
+    let go = () => {};
+    place.fail(
+      () =>
+        new Promise((resolve) => {
+          go = () => resolve(undefined as never);
+        }),
+    );
+    void place.all.open("s")?.add(piece(0));
+    await place.runtime.pass(2_100, settled);
+    expect(place.logs.size).toBe(0);
+    go();
+    await settled();
+    await place.runtime.pass(10, settled);
+    expect(place.logs.size).toBe(0);
+  });
+
   it("that are gone with their session keep no other stream from the store", async () => {
     const place = create();
     const log = place.all.open("s");
