@@ -89,7 +89,9 @@ describe.each([
     await until(
       async () => {
         // Slower than it is stored, and faster than in real time, so that chunks end meanwhile.
-        if (stream.buffered < SECOND) stream.push(Buffer.alloc(SECOND, 7));
+        for (let n = 0; n < 4 && stream.buffered < 4 * SECOND; n += 1) {
+          stream.push(Buffer.alloc(SECOND, 7));
+        }
         return end !== undefined;
       },
       "the refusal",
@@ -138,10 +140,12 @@ describe.each([
       }
       // It went into the store, and was there.
       expect(logs).toBeGreaterThan(0);
-      const codes = new Set(refusals.map(({ code }) => code));
-      expect(
-        [...codes].filter((code) => code !== "session_deleted" && code !== "not_found"),
-      ).toEqual([]);
+      // On a machine that is busy for long the database may be away for one of them, as for any stream.
+      const others = refusals.filter(
+        ({ code }) => !["session_deleted", "not_found"].includes(code),
+      );
+      expect(others.filter(({ code }) => code !== "unavailable")).toEqual([]);
+      troubles += others.length;
       await streams.stop();
       // An entry that took the store longer than a stream waits may come after the removal.
       if (troubles > 0) {
