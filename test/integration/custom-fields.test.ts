@@ -17,9 +17,19 @@ describe("custom fields", () => {
   beforeAll(async () => {
     fixture = await SessionFixture.open();
     ({ device, owner } = await fixture.ownDevice());
-    key = serviceKey(device.workspaceId, owner.id, ["sessions:read", "sessions:write"]);
+    key = await storedKey(device.workspaceId);
   });
   afterAll(() => fixture.close());
+
+  /** A key that is on record, as lists are read by it. */
+  async function storedKey(workspaceId: string): Promise<Principal> {
+    const stored = serviceKey(workspaceId, owner.id, ["sessions:read", "sessions:write"]);
+    await fixture.sql(
+      "insert into service_keys (id, workspace_id, name, scopes) values ($1, $2, 'Key', $3)",
+      [stored.id, workspaceId, stored.scopes],
+    );
+    return stored;
+  }
 
   async function call(id: string, overrides: Call) {
     return jsonBody(await callRoute(fixture.routes, id, { principal: key, ...overrides }));
@@ -138,7 +148,7 @@ describe("custom fields", () => {
 
   it("custom fields: sessions are found, sorted and counted by them", async () => {
     const workspaceId = await fixture.workspace(owner.id);
-    const other = serviceKey(workspaceId, owner.id, ["sessions:read", "sessions:write"]);
+    const other = await storedKey(workspaceId);
     const make = async (external_id: string, tags: string[], metadata: object) =>
       (await create({ external_id, tags, metadata }, other)).id;
     const one = await make("b", ["x", "shared"], { customer: "acme", "odd:key": "v" });

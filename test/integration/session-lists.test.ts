@@ -229,7 +229,12 @@ describe("lists of sessions", () => {
       await fixture.join(device.workspaceId, member.id);
       await fixture.join(device.workspaceId, moderator.id);
       await fixture.sql("update sessions set visibility = 'workspace' where id = $1", [ids[0]]);
-      for (const principal of [owner, shared, member, moderator, admin, service()]) {
+      const key = service();
+      await fixture.sql(
+        "insert into service_keys (id, workspace_id, name, scopes) values ($1, $2, 'Key', $3)",
+        [key.id, device.workspaceId, key.scopes],
+      );
+      for (const principal of [owner, shared, member, moderator, admin, key]) {
         for (const sort of [undefined, "title", "duration", "started_at"]) {
           expect(await found({ speaker: "chair", title: "cafe", sort }, principal)).toEqual([0]);
         }
