@@ -278,12 +278,12 @@ function waysOf(principal: Principal, { workspaceId }: SessionFilter): Way[] {
     const ofWhom = sql.fragment`${workspaceId ?? ""}::text`;
     return [{ view: sql.fragment`session_listings`, found: [], ofWhom }];
   }
-  const isReader = sql.fragment`l.reader_id = ${id}`;
   if (kind === "service") {
-    const found = [isReader, sql.fragment`l.workspace_id = ${principal.workspaceId}`];
-    const ofWhom = sql.fragment`${principal.workspaceId}::text`;
-    return [{ view: sql.fragment`keyed_sessions`, found, ofWhom }];
+    const { workspaceId: own, scopes } = principal;
+    const found = [sql.fragment`${scopes.includes("sessions:read")} and l.workspace_id = ${own}`];
+    return [{ view: sql.fragment`session_listings`, found, ofWhom: sql.fragment`${own}::text` }];
   }
+  const isReader = sql.fragment`l.reader_id = ${id}`;
   // A moderator's are those that are shared, too.
   const isModerator = kind === "user" && principal.role === "moderator";
   return [

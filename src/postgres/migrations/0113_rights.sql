@@ -68,8 +68,7 @@ $$;
 
 -- The sessions that lie behind what somebody has, a view for each, so that lists may read each from an
 -- index in its order: what a person owns, was let into, and has in workspaces. Listings, as sessions
--- themselves have no index for every order. Whether the account or the key is in use is asked of whoever
--- signs in.
+-- themselves have no index for every order. Whether the account is in use is asked of whoever signs in.
 create view owned_sessions as
 select l.*, l.owner_id as reader_id from session_listings l where not l.deleted;
 
@@ -88,11 +87,6 @@ create view moderated_sessions as
 select l.*, w.user_id as reader_id
 from workspace_members w join session_listings l on l.workspace_id = w.workspace_id
 where not l.deleted;
-
-create view keyed_sessions as
-select l.*, k.id as reader_id
-from service_keys k join session_listings l on l.workspace_id = k.workspace_id
-where not l.deleted and 'sessions:read' = any(k.scopes);
 
 -- Who reads the words of which session; somebody whom several things let has several rows.
 create view session_readers as
@@ -113,8 +107,10 @@ from active_users u cross join session_listings l
 where u.role = 'admin' and not l.deleted
   and exists (select from elevations_of(u.id, l.session_id, l.workspace_id))
 union all
-select session_id, reader_id, 'service_key' from keyed_sessions
-where exists (select from active_secrets(reader_id))
+select l.session_id, k.id, 'service_key'
+from service_keys k join session_listings l on l.workspace_id = k.workspace_id
+where not l.deleted and 'sessions:read' = any(k.scopes)
+  and exists (select from active_secrets(k.id))
 union all
 select session_id, id, 'guest' from active_guests where expires_at > now();
 

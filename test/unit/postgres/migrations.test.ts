@@ -105,7 +105,7 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0111_ledger_rights.sql": "3c3770f4a9a18792658d94fc01d84797783999686c7e59d1e056b14c338ebeb6",
   "0109_note_templates.sql": "6940d8efde11c6e5fbcd52bd96c75bf3daa905ac429937d81aa00867f12a3b64",
   "0112_call_tickets.sql": "d3b6c9e5e740390c69d048ea1c17c0566ed334d2d73dfe84e35fa821f3a3f65e",
-  "0113_rights.sql": "3724b241c8632cf8e8691d4ed74b008265e2d0bcbdd500215b7ad96649538cc1",
+  "0113_rights.sql": "bf4856254685345bad1957dad72c850cf5ce9bc849ccfa7c649254a269de5c8b",
   "0114_ledger_voices.sql": "21bbf943173d590c6925a22678a465a2a7e63a44e03928ee7620d7c070727abf",
   "0115_stream_logs.sql": "418553828086e5e6cca5f3ad64b2605b36f5d1ee1ce62d0a2dc4adc4f1b55ca0",
 };
