@@ -280,7 +280,8 @@ function waysOf(principal: Principal, { workspaceId }: SessionFilter): Way[] {
   }
   if (kind === "service") {
     const { workspaceId: own, scopes } = principal;
-    const found = [sql.fragment`${scopes.includes("sessions:read")} and l.workspace_id = ${own}`];
+    const mayRead = scopes.includes("sessions:read");
+    const found = [sql.fragment`${mayRead} and l.workspace_id = ${own} and not l.deleted`];
     return [{ view: sql.fragment`session_listings`, found, ofWhom: sql.fragment`${own}::text` }];
   }
   const isReader = sql.fragment`l.reader_id = ${id}`;
