@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { moved, toEdited, toSections } from "../../../src/web/views/workspaces/template-form.tsx";
+import { moved, toEdited, toSections } from "../../../src/web/views/workspaces/edited-sections.ts";
 
 const SECTIONS = [
   { title: "In brief", kind: "brief" as const },

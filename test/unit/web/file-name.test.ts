@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fileName } from "../../../src/web/views/session/export/export-menu.tsx";
+import { fileName } from "../../../src/web/views/session/export/file-name.ts";
 
 describe("name of an exported file", () => {
   it("file name: what systems do not take is left out, and something always stays", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { turnsOf } from "../../../src/web/views/session/export/print-view.tsx";
+import { turnsOf } from "../../../src/web/views/session/export/turns.ts";
 
 const line = (start_ms: number, speaker_label: string, text: string) => ({
   start_ms,

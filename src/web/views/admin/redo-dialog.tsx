@@ -3,6 +3,7 @@ import { call } from "../../api/client.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { showToast } from "../../parts/toasts.tsx";
+import { linesOf } from "./lines.ts";
 
 interface RedoProps {
   jobId: string;
@@ -62,10 +63,4 @@ export function RedoDialog({ jobId, onClose, onQueued }: RedoProps): VNode {
       </label>
     </FormDialog>
   );
-}
-
-/** What stands on the lines of a text field, without what is empty and without repetitions. */
-export function linesOf(text: string): string[] {
-  const lines = text.split(/\r?\n/).map((line) => line.trim());
-  return [...new Set(lines.filter((line) => line !== ""))];
 }

@@ -6,6 +6,7 @@ import { fetchFrom, messageOf } from "../../../api/client.ts";
 import { Menu } from "../../../parts/menu.tsx";
 import { showToast } from "../../../parts/toasts.tsx";
 import type { SessionModel } from "../model/session-model.ts";
+import { fileName } from "./file-name.ts";
 
 const COPIES = [
   { format: "txt", label: "Copy as text" },
@@ -120,16 +121,4 @@ async function save(path: string, name: string): Promise<void> {
   } catch (error) {
     showToast(messageOf(error));
   }
-}
-
-/** A file's name that every system takes. */
-export function fileName(title: string): string {
-  const plain = title.normalize("NFC").replaceAll(/[^\p{L}\p{N} ._-]+/gu, " ");
-  return (
-    plain
-      .replaceAll(/\s+/g, " ")
-      .replace(/^[. ]+/, "")
-      .trim()
-      .slice(0, 80) || "conversation"
-  );
 }
