@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { UserPrincipal } from "../../access/principal.ts";
 import { LookupBatcher } from "../../base/lookup-batcher.ts";
 import { toInstant } from "../../postgres/columns.ts";
+import { endedAgain } from "../../postgres/ended-again.ts";
 import { roleColumn } from "./users-store.ts";
 
 export interface LoginStatus {
@@ -118,8 +119,7 @@ export class LoginStore {
  */
 export async function endSignInsAgain(db: CommonQueryMethods): Promise<number> {
   const { rowCount } = await db.query(sql.unsafe`
-    update logins r set expires_at = e.at from erasures e
-    where e.subject_id = r.id and e.kind = 'sign_in_ended'
-      and least(r.revoked_at, r.expires_at) >= e.at + interval '1 millisecond'`);
+    update logins r set expires_at = e.at
+    ${endedAgain("sign_in_ended", sql.fragment`least(r.revoked_at, r.expires_at)`)}`);
   return rowCount;
 }

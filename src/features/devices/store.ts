@@ -3,6 +3,7 @@ import { z } from "zod";
 import { insertAuditEntry } from "../../access/audit-entries-store.ts";
 import type { AuditActor } from "../../access/audit-entry.ts";
 import { allOf, toPage } from "../../postgres/columns.ts";
+import { endedAgain } from "../../postgres/ended-again.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import type { WorkspaceRole } from "../workspaces/store.ts";
@@ -180,8 +181,7 @@ export async function unpairDevices(
  */
 export async function endDeviceKeysAgain(db: CommonQueryMethods): Promise<number> {
   const { rowCount } = await db.query(sql.unsafe`
-    update device_keys r set expires_at = e.at from erasures e
-    where e.subject_id = r.id and e.kind = 'device_key_ended'
-      and least(r.revoked_at, r.expires_at) >= e.at + interval '1 millisecond'`);
+    update device_keys r set expires_at = e.at
+    ${endedAgain("device_key_ended", sql.fragment`least(r.revoked_at, r.expires_at)`)}`);
   return rowCount;
 }

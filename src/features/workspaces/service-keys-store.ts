@@ -10,6 +10,7 @@ import type { AuditEntry } from "../../access/audit-entry.ts";
 import { SCOPES } from "../../access/principal.ts";
 import { type Ceilings, NO_CEILINGS } from "../../postgres/ceilings.ts";
 import { allOf, toInstant, toPage } from "../../postgres/columns.ts";
+import { endedAgain } from "../../postgres/ended-again.ts";
 import { optionalColumn } from "../../postgres/optional-column.ts";
 import type { Page, PageRequest } from "../../rest/page.ts";
 import {
@@ -228,12 +229,10 @@ async function insertSecret(
  */
 export async function endServiceKeysAgain(db: CommonQueryMethods): Promise<number> {
   const keys = await db.query(sql.unsafe`
-    update service_keys r set revoked_at = e.at from erasures e
-    where e.subject_id = r.id and e.kind = 'service_key_ended'
-      and coalesce(r.revoked_at, 'infinity') >= e.at + interval '1 millisecond'`);
+    update service_keys r set revoked_at = e.at
+    ${endedAgain("service_key_ended", sql.fragment`coalesce(r.revoked_at, 'infinity')`)}`);
   const secrets = await db.query(sql.unsafe`
-    update service_key_secrets r set expires_at = e.at from erasures e
-    where e.subject_id = r.id and e.kind = 'service_secret_ended'
-      and r.expires_at >= e.at + interval '1 millisecond'`);
+    update service_key_secrets r set expires_at = e.at
+    ${endedAgain("service_secret_ended", sql.fragment`r.expires_at`)}`);
   return keys.rowCount + secrets.rowCount;
 }
