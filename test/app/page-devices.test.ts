@@ -21,9 +21,7 @@ describe("page: old browsers, and whose a session is", () => {
     await service.sql("update users set name = 'Olga' where id = $1", [owner.id]);
     walk = await PageWalk.start(service.api.replace(/\/api$/, ""));
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(async () => {
     await walk?.stop();
     await service?.close();

@@ -36,9 +36,7 @@ describe("page: one's own voice", () => {
     page = await walk.newPerson();
     await walk.signIn(page, { email: anna.email, password: PASSWORD });
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(async () => {
     await walk?.stop();
     await house?.close();

@@ -45,9 +45,7 @@ describe("page: voices and corrections", () => {
     walk = await PageWalk.start(service.api.replace(/\/api$/, ""));
     [page, reader] = [await open(), await open()];
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(async () => {
     await walk?.stop();
     await service?.close();

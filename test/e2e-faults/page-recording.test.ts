@@ -29,9 +29,7 @@ describe("recordings of the page that are held up", () => {
       `--use-file-for-fake-audio-capture=${CONVERSATION}`,
     ]);
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(() => walk?.stop());
 
   const sessions = async () =>

@@ -37,9 +37,7 @@ describe("page: an account and its microphone", () => {
     page = await walk.newPerson();
     await walk.signIn(page, owner);
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(() => walk?.stop());
 
   it("page: the views have names on a phone, too", async () => {

@@ -35,9 +35,7 @@ describe("page: notes beside the words", () => {
     reader = await newReader();
     walk = await PageWalk.start(service.ready.base_url);
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(() => walk?.stop());
 
   async function done<T>(method: string, path: string, more: Parameters<typeof call>[3] = {}) {

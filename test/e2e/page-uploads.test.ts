@@ -34,9 +34,7 @@ describe("page uploads over the whole service", () => {
     proxy = await FaultProxy.start("uploads", Number(new URL(service.ready.base_url).port));
     walk = await PageWalk.start(`http://127.0.0.1:${proxy.port}`);
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(async () => {
     await walk?.stop();
     await proxy?.stop();

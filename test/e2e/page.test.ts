@@ -36,9 +36,7 @@ describe("page over the whole service", () => {
     ]);
     device = await PairedDevice.pair(service, account);
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(async () => {
     await walk?.stop();
     await proxy?.stop();
@@ -213,12 +211,21 @@ describe("page over the whole service", () => {
     await walk.inspect(owner, "session-chapters");
     await chapter.click();
     await owner.getByText("00:00 / 00:42").waitFor();
-    // One that failed is asked again by one press, and the focus stays with it. One without an answer
-    // leads to where its words were said.
+    // While nobody is there to answer one is asked again by itself; one that failed by one press, and the
+    // focus stays with it. One without an answer leads to where its words were said.
     const refusal = { success: false, message: "Nobody answers questions at the moment." };
-    await owner.route("**/hirag-query", (to) => to.fulfill({ status: 503, json: refusal }), {
-      times: 1,
-    });
+    const refuse = (waits: string) =>
+      owner.route(
+        "**/hirag-query",
+        (to) => to.fulfill({ status: 503, json: refusal, headers: { "retry-after": waits } }),
+        { times: 1 },
+      );
+    await refuse("3");
+    await owner.getByLabel("Ask about this session").fill("When will we be ready?");
+    await owner.getByRole("button", { name: "Ask", exact: true }).click();
+    await owner.getByText(`${refusal.message} It is asked again …`).waitFor();
+    await owner.locator(".asked").first().locator(".moment").first().waitFor();
+    await refuse("60");
     await owner.getByLabel("Ask about this session").fill("What is the price limit?");
     await owner.getByRole("button", { name: "Ask", exact: true }).click();
     await owner.getByText(refusal.message).waitFor();

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { expect } from "vitest";
+import { expect, type RunnerTaskResult } from "vitest";
 import { openChromium } from "./chromium.ts";
 
 /**
@@ -130,13 +130,15 @@ export class PageWalk {
     return flaws;
   }
 
-  /** Prints and photographs everybody's page, for those who ask why a walk failed. */
-  async tell(name: string): Promise<void> {
+  /** After a step that failed: adds what everybody's page showed to its error, and photographs it. */
+  async explain({ id, result }: { id: string; result?: RunnerTaskResult }): Promise<void> {
+    if (result?.state !== "fail") return;
+    const [error] = result.errors ?? [];
     for (const [n, context] of this.#contexts.entries()) {
       for (const page of context.pages()) {
-        const text = await page.evaluate("document.body.innerText").catch(String);
-        console.error(`The page of person ${n + 1}:\n${String(text).slice(0, 4_000)}`);
-        await this.shoot(page, `${name}-person-${n + 1}`);
+        const text = String(await page.evaluate("document.body.innerText").catch(String));
+        if (error) error.message += `\nThe page of person ${n + 1}:\n${text.slice(0, 4_000)}`;
+        await this.shoot(page, `failed-${id}-person-${n + 1}`);
       }
     }
   }

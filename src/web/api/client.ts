@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { bearer, type Caller } from "../../client/access.ts";
-import { ApiClient, type CallOptions, type Send } from "../../client/api-client.ts";
-import type { BackOff } from "../../client/back-off.ts";
+import { ApiClient, type CallOptions, judge, type Send } from "../../client/api-client.ts";
+import { type BackOff, withRetries } from "../../client/back-off.ts";
 import { ApiError, Unreachable, VoiceError } from "../../client/errors.ts";
 import { account, signInAgain } from "./account.ts";
 
@@ -11,6 +11,13 @@ export const API_BASE = new URL("api", document.baseURI).href;
 /** A person waits: whatever is not over in a moment is told. */
 const BRIEFLY: BackOff = { attempts: 2, firstMs: 300, longestMs: 300, longestAskedMs: 1_000 };
 const ONCE: BackOff = { ...BRIEFLY, attempts: 1 };
+/** Longer than a service or its only worker takes to start again. */
+const PATIENTLY: BackOff = {
+  attempts: 7,
+  firstMs: 1_000,
+  longestMs: 5_000,
+  longestAskedMs: 10_000,
+};
 
 /** Whoever is signed in, who is asked to sign in again when the hour of a token is over. */
 class SignedIn implements Caller {
@@ -84,9 +91,20 @@ export function call<T>(send: Send<T>): Promise<NonNullable<T>> {
   return api.call(send);
 }
 
-/** Like `call`, for what is not asked again by itself: what no key keeps from being done twice, and questions. */
+/** Like `call`, for what is not asked again by itself, as no key keeps it from being done twice. */
 export function callOnce<T>(send: Send<T>): Promise<NonNullable<T>> {
   return api.once(send);
+}
+
+/**
+ * Like `call`, for what changes nothing and is worth waiting for: for about half a minute it is asked again
+ * while the service is away, starts again or has nobody for it. `onRetry` gets each failure before the wait.
+ */
+export function callPatiently<T>(
+  send: Send<T>,
+  onRetry: (error: unknown) => void,
+): Promise<NonNullable<T>> {
+  return withRetries(() => api.once(send), { backOff: PATIENTLY, judge, onRetry });
 }
 
 /** Like `call`, in nobody's name. */

@@ -44,9 +44,7 @@ describe("page for administrators, and for the people of a session", () => {
     olga = await walk.newPerson();
     await walk.signIn(olga, OLGA);
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(async () => {
     await walk?.stop();
     await service?.stop();

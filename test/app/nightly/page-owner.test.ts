@@ -51,9 +51,7 @@ describe("page of an owner over the whole service", () => {
     const { items } = await done<{ items: { id: string }[] }>("GET", "/invitations", { token });
     await done("POST", `/invitations/${items[0]?.id}/accept`, { token });
   });
-  afterEach(async ({ task }) => {
-    if (task.result?.state === "fail") await walk.tell(`failed-${task.id}`);
-  });
+  afterEach(({ task }) => walk.explain(task));
   afterAll(async () => {
     await walk?.stop();
     await receiver?.close();

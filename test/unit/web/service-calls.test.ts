@@ -8,8 +8,17 @@ vi.stubGlobal("document", { baseURI: "http://page.test/below/" });
 const { account, askAgain, forgetAccount, signedIn } = await import(
   "../../../src/web/api/account.ts"
 );
-const { API_BASE, api, call, callNameless, callOnce, fetchFrom, isServiceAway, messageOf } =
-  await import("../../../src/web/api/client.ts");
+const {
+  API_BASE,
+  api,
+  call,
+  callNameless,
+  callOnce,
+  callPatiently,
+  fetchFrom,
+  isServiceAway,
+  messageOf,
+} = await import("../../../src/web/api/client.ts");
 const { signOut } = await import("../../../src/web/api/sign-in.ts");
 
 const BRIEF = { attempts: 1, firstMs: 1, longestMs: 1 };
@@ -76,19 +85,57 @@ describe("calls of the page", () => {
     expect(askAgain.value).toBe(false);
   });
 
-  it("calls: what is over in a moment is repeated by its key, a question is not", async () => {
+  it("calls: what is over in a moment is repeated by its key, what has none is not", async () => {
     answer = (n) => (n === 1 ? refused(503) : Response.json({ id: "s" }, { status: 201 }));
     await call((api) => api.POST("/sessions", { body: {} }));
     expect(asked.map(({ key }) => key)).toEqual([asked[0]?.key, asked[0]?.key]);
     expect(asked[0]?.key).toMatch(/^[0-9a-f-]{36}$/);
     answer = () => refused(503);
-    const ask = callOnce((api) => api.POST("/sessions/{session_id}/hirag-query", question));
-    await expect(ask).rejects.toMatchObject({ status: 503 });
+    const body = { current_password: "a", new_password: "b" };
+    const change = callOnce((api) => api.POST("/auth/password", { body }));
+    await expect(change).rejects.toMatchObject({ status: 503 });
     expect(asked).toHaveLength(3);
     const later = { status: 429, headers: { "retry-after": "30" } };
     answer = () => Response.json({ message: "Too many." }, later);
     await expect(me()).rejects.toMatchObject({ status: 429 });
     expect(asked).toHaveLength(4);
+  });
+
+  it("calls: a question outlasts a restart, and is told each time that it is asked again", async () => {
+    vi.useFakeTimers();
+    try {
+      const failures: unknown[] = [];
+      const ask = () =>
+        callPatiently(
+          (api) => api.POST("/sessions/{session_id}/hirag-query", question),
+          (error) => failures.push(messageOf(error)),
+        );
+      answer = (n) => {
+        if (n === 1) throw new TypeError("Failed to fetch");
+        if (n === 2) return new Response("<html>Bad gateway", { status: 502 });
+        return n < 6 ? refused(503, "unavailable", "Nobody is there.") : Response.json({ a: 1 });
+      };
+      const asking = ask();
+      await vi.runAllTimersAsync();
+      expect(await asking).toEqual({ a: 1 });
+      const away = "The service does not answer. Is it running, and are you online?";
+      const nobody = Array.from({ length: 3 }, () => "Nobody is there.");
+      expect(failures).toEqual([away, "The service answered with 502.", ...nobody]);
+      // It ends, and neither a refusal nor a long wait that is asked for is tried again.
+      const ends = async (many: number, status: number, headers: Record<string, string> = {}) => {
+        asked.length = 0;
+        answer = () => Response.json({ message: "No." }, { status, headers });
+        const failing = expect(ask()).rejects.toMatchObject({ status });
+        await vi.runAllTimersAsync();
+        await failing;
+        expect([status, asked.length]).toEqual([status, many]);
+      };
+      await ends(7, 503);
+      await ends(1, 403);
+      await ends(1, 429, { "retry-after": "60" });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("calls: that nothing answers shows until something does, and is told in words", async () => {

@@ -1,7 +1,7 @@
 import { Search, Send } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { callOnce, messageOf } from "../../api/client.ts";
+import { callPatiently, messageOf } from "../../api/client.ts";
 import type { Answer } from "../../api/records.ts";
 import { Moments } from "./citations.tsx";
 import type { SessionModel } from "./model/session-model.ts";
@@ -11,6 +11,8 @@ interface Asked {
   readonly question: string;
   readonly answer?: Answer;
   readonly error?: string;
+  /** Why it is asked again by itself in a moment. */
+  readonly delay?: string;
 }
 
 /** Questions about the session; every answer names the moments that it stands on. */
@@ -31,8 +33,9 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
     settle({});
     try {
       const params = { path: { session_id: model.id } };
-      const found = await callOnce((api) =>
-        api.POST("/sessions/{session_id}/hirag-query", { params, body: { query } }),
+      const found = await callPatiently(
+        (api) => api.POST("/sessions/{session_id}/hirag-query", { params, body: { query } }),
+        (error) => settle({ delay: messageOf(error) }),
       );
       settle({ answer: found });
     } catch (error) {
@@ -68,46 +71,66 @@ export function AskPane({ model, onJump }: { model: SessionModel; onJump: () => 
       )}
       <div aria-live="polite" class="stack">
         {asked.map((each) => (
-          <article key={each.n} class="asked">
-            <h3 tabIndex={-1}>{each.question}</h3>
-            {each.answer === undefined && each.error === undefined && <p class="soft">Looking …</p>}
-            {each.error !== undefined && (
-              <div class="notice small row" data-tone="danger">
-                <span>{each.error}</span>
-                <button
-                  type="button"
-                  class="button push"
-                  onClick={({ currentTarget }) => {
-                    // The button goes with the failure.
-                    currentTarget.closest("article")?.querySelector("h3")?.focus();
-                    void answer(each.n, each.question);
-                  }}
-                >
-                  Ask again
-                </button>
-              </div>
-            )}
-            {each.answer && (
-              <>
-                <p>{each.answer.answer}</p>
-                {each.answer.citations.length === 0 && (
-                  <SaidWords model={model} question={each.question} />
-                )}
-                <Moments
-                  model={model}
-                  onJump={onJump}
-                  moments={each.answer.citations.map((cited) => ({
-                    start_ms: cited.start_ms,
-                    text: model.readableOf(cited.segment_id, cited.text),
-                    speaker: cited.speaker_label,
-                  }))}
-                />
-              </>
-            )}
-          </article>
+          <AskedQuestion
+            key={each.n}
+            asked={each}
+            model={model}
+            onJump={onJump}
+            onAgain={() => void answer(each.n, each.question)}
+          />
         ))}
       </div>
     </div>
+  );
+}
+
+interface AskedQuestionProps {
+  asked: Asked;
+  model: SessionModel;
+  onJump: () => void;
+  onAgain: () => void;
+}
+
+function AskedQuestion({ asked, model, onJump, onAgain }: AskedQuestionProps): VNode {
+  const { question, answer, error, delay } = asked;
+  return (
+    <article class="asked">
+      <h3 tabIndex={-1}>{question}</h3>
+      {answer === undefined && error === undefined && (
+        <p class="soft">{delay === undefined ? "Looking …" : `${delay} It is asked again …`}</p>
+      )}
+      {error !== undefined && (
+        <div class="notice small row" data-tone="danger">
+          <span>{error}</span>
+          <button
+            type="button"
+            class="button push"
+            onClick={({ currentTarget }) => {
+              // The button goes with the failure.
+              currentTarget.closest("article")?.querySelector("h3")?.focus();
+              onAgain();
+            }}
+          >
+            Ask again
+          </button>
+        </div>
+      )}
+      {answer && (
+        <>
+          <p>{answer.answer}</p>
+          {answer.citations.length === 0 && <SaidWords model={model} question={question} />}
+          <Moments
+            model={model}
+            onJump={onJump}
+            moments={answer.citations.map((cited) => ({
+              start_ms: cited.start_ms,
+              text: model.readableOf(cited.segment_id, cited.text),
+              speaker: cited.speaker_label,
+            }))}
+          />
+        </>
+      )}
+    </article>
   );
 }
 
