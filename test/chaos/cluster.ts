@@ -98,12 +98,12 @@ async function disturb(
     databaseUrl: env.DATABASE_URL ?? "",
     blobFolder: env.VOICE_BLOB_DIR ?? "",
   };
-  const examiner = new Examiner({ cluster, user: direct, hooks });
+  const over = new AbortController();
+  const examiner = new Examiner({ cluster, user: direct, hooks, undisturbed: over.signal });
   const random = new SeededRandom(options.seed);
   const deck = new Deck(stories, random);
   const ownership = new Ownership();
   const problems: string[] = [];
-  const over = new AbortController();
   const recording = crews.map((crew) =>
     crew.recordUntil(over.signal, SPEED, { deck, random }, async (each) => {
       const found = [

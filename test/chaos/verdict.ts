@@ -9,7 +9,10 @@ import { type Examined, Record } from "./record.ts";
 import type { Follower, Recording } from "./recording.ts";
 import { nameOf } from "./stories.ts";
 
+/** After which a session is settled, counted while nothing is disturbed. */
 const SETTLE_MS = 240_000;
+/** How long what disturbs may last at most. */
+const DISTURBED_MS = 3_600_000;
 const HOOKS_MS = 120_000;
 /** Words at each end of what was read again: where the first reading had cut them off. */
 const WORDS_PER_SEAM = 2;
@@ -27,6 +30,8 @@ export interface ExaminerParts {
   /** Past every proxy. */
   readonly user: UserSession;
   readonly hooks: HookEar | undefined;
+  /** Aborted once nothing is disturbed any more: how long a part takes to start again depends on the machine. */
+  readonly undisturbed?: AbortSignal;
 }
 
 /** Looks past the proxies at what there is. */
@@ -34,13 +39,15 @@ export class Examiner {
   readonly record: Record;
   readonly #user: UserSession;
   readonly #hooks: HookEar | undefined;
+  readonly #undisturbed: AbortSignal | undefined;
   /** What sessions show to have happened, counted: gaps given up, late audio, replacements. */
   readonly bites = new Map<string, number>();
 
-  constructor({ cluster, user, hooks }: ExaminerParts) {
+  constructor({ cluster, user, hooks, undisturbed }: ExaminerParts) {
     this.record = new Record(cluster);
     this.#user = user;
     this.#hooks = hooks;
+    this.#undisturbed = undisturbed;
   }
 
   /** Every way in which the recording differs from an undisturbed one of its lane. */
@@ -97,11 +104,13 @@ export class Examiner {
   /** Completed, every chunk read, no reading under way; what is not so after all that time. */
   async #settled({ sessionId, feat }: Recording): Promise<string[]> {
     let state = "";
-    const isSettled = async (): Promise<boolean> => {
+    let since = performance.now();
+    const isJudged = async (): Promise<boolean> => {
+      if (this.#undisturbed?.aborted === false) since = performance.now();
       state = await this.#stateOf(sessionId, feat?.deed === "redo");
-      return state === "";
+      return state === "" || performance.now() - since > SETTLE_MS;
     };
-    await until(isSettled, "the session", SETTLE_MS).catch(() => undefined);
+    await until(isJudged, "the session", DISTURBED_MS + SETTLE_MS).catch(() => undefined);
     return state === "" ? [] : [`after ${SETTLE_MS / 1_000} s: ${state}`];
   }
 
