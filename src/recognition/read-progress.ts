@@ -1,3 +1,8 @@
+import type { AppError } from "../base/errors.ts";
+import type { LanguageUnsupportedCommand } from "../session/command.ts";
+import { isAllPlaced } from "../session/redact-covered.ts";
+import type { SessionState } from "../session/state.ts";
+
 /** How far a session was read, in samples of its timeline; it never goes back. */
 export class ReadProgress {
   #processedTo = 0;
@@ -33,4 +38,18 @@ export class ReadProgress {
     this.#notedTo = this.#processedTo;
     note(this.#processedTo);
   }
+}
+
+/**
+ * Ends a session in a language that no engine reads, once all of its audio has come. `error` is
+ * that of its reading.
+ */
+export function endUnread(
+  state: Readonly<SessionState> | undefined,
+  error: AppError | undefined,
+  notify: (command: LanguageUnsupportedCommand) => boolean,
+): void {
+  if (error?.code !== "language_unsupported" || state?.phase !== "processing") return;
+  if (!isAllPlaced(state)) return;
+  notify({ type: "LanguageUnsupported", attempt: state.attempt, message: error.message });
 }

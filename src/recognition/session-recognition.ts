@@ -24,12 +24,11 @@ import { type InterruptionCounts, Interruptions } from "./interruptions.ts";
 import { type MeasurePiece, PieceMeasuring } from "./piece-measuring.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
 import { QuietSound, SilenceBeats } from "./quiet-sound.ts";
-import { ReadProgress } from "./read-progress.ts";
+import { endUnread, ReadProgress } from "./read-progress.ts";
 import { heartbeatFrame, interimFrame, speechFrame, toProposal, toSegment } from "./recognised.ts";
 import { Retranscriptions } from "./retranscriptions.ts";
 import type { StreamTail, StreamTails } from "./stream-tail.ts";
 import { TranscriptionRun } from "./transcription-run.ts";
-import { endUnread } from "./unread-session.ts";
 
 const HEARTBEAT = 5_000;
 /** Spread, so that of sessions that a worker's death ended the one at fault shows. */

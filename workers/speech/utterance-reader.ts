@@ -12,6 +12,7 @@ import {
   meanSquare,
   type OpenUtterance,
   toUpdate,
+  type UtteranceReaderOptions,
   withUnclear,
 } from "./open-utterance.ts";
 import type { PauseState } from "./pause-wait.ts";
@@ -19,7 +20,6 @@ import type { ResponseMessage } from "./reader.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
 import { StablePrefix } from "./stable-prefix.ts";
-import type { UtteranceReaderOptions } from "./utterance-options.ts";
 import { WaitMeter } from "./wait-meter.ts";
 
 /** Audio goes to the recogniser and the tracker in blocks of so many frames, about 100 ms. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { idIn } from "../../../src/web/views/admin/id-field.ts";
-import { linesOf } from "../../../src/web/views/admin/lines.ts";
+import { idIn, linesOf } from "../../../src/web/views/admin/fields.ts";
 
 const ID = "0198c1f2-7a4e-7c3b-9d5e-2f6a8b1c4d7e";
 

@@ -10,7 +10,7 @@ import { momentOf } from "../../parts/times.ts";
 import { AuditFilterBar, type AuditFilters, NO_FILTERS } from "./audit-filters.tsx";
 import { AuditProof } from "./audit-proof.tsx";
 import { Facts } from "./facts.tsx";
-import { idIn } from "./id-field.ts";
+import { idIn } from "./fields.ts";
 
 const PAGE = 50;
 

@@ -10,7 +10,7 @@ import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
 import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
 import { lengthOf, momentOf } from "../../parts/times.ts";
-import { idIn } from "./id-field.ts";
+import { idIn } from "./fields.ts";
 import { JOB_STATUSES, JobStatus } from "./job-status.tsx";
 import { useWorkspaces } from "./open-content.tsx";
 

@@ -3,7 +3,7 @@ import { call } from "../../api/client.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { showToast } from "../../parts/toasts.tsx";
-import { linesOf } from "./lines.ts";
+import { linesOf } from "./fields.ts";
 
 interface RedoProps {
   jobId: string;

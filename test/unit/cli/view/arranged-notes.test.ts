@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { arrangedNotes } from "../../../../src/cli/view/arranged-notes.ts";
+import { arrangedNotes } from "../../../../src/cli/commands/summary.ts";
 
 type Page = Parameters<typeof arrangedNotes>[0];
 
