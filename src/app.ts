@@ -3,8 +3,7 @@ import type { Log } from "./base/log.ts";
 import { OpsServer } from "./base/ops-server.ts";
 import { QueueMetrics } from "./base/queue-metrics.ts";
 import { Stack } from "./base/stack.ts";
-import { readiness } from "./features/admin/health.ts";
-import { AuditStore } from "./features/audit/audit-store.ts";
+import { readiness } from "./conversations/admin/health.ts";
 import type { Figure, FigureByKind } from "./http/operations.ts";
 import { Ceilings } from "./postgres/ceilings.ts";
 import type { Config } from "./roles/config.ts";
@@ -17,6 +16,7 @@ import { startRpc } from "./roles/rpc.ts";
 import { type SessionsRole, startSessions } from "./roles/sessions.ts";
 import { type AppContext, openShared } from "./roles/shared.ts";
 import { createAudioStreams, startBacklog } from "./roles/streams.ts";
+import { AuditStore } from "./tenancy/audit/audit-store.ts";
 
 export interface RunningApp {
   /** Where it listens, as the ready line says it. */

@@ -6,11 +6,11 @@ import type { Clock } from "../base/clock.ts";
 import { withTimeout } from "../base/deferred.ts";
 import { AppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { type AudioStream, SLOW_BYTES } from "../features/recording/stream.ts";
-import type { StreamSettings } from "../features/recording/stream-records.ts";
-import type { AudioStreams } from "../features/recording/stream-routes.ts";
-import { recheckSession } from "../features/sessions/access.ts";
-import type { SessionStore } from "../features/sessions/store.ts";
+import { type AudioStream, SLOW_BYTES } from "../conversations/recording/stream.ts";
+import type { StreamSettings } from "../conversations/recording/stream-records.ts";
+import type { AudioStreams } from "../conversations/recording/stream-routes.ts";
+import { recheckSession } from "../conversations/sessions/access.ts";
+import type { SessionStore } from "../conversations/sessions/store.ts";
 import type { LiveSource } from "../live/live-source.ts";
 import {
   IngestAudioRequest,

@@ -1,7 +1,7 @@
 import { toMilliseconds } from "../base/audio/sample-rate.ts";
-import type { QuestionAnswer } from "../features/questions/by-rule.ts";
-import type { SessionRecord } from "../features/sessions/store.ts";
-import type { SegmentRecord } from "../features/transcript/writing/segment-record.ts";
+import type { QuestionAnswer } from "../conversations/questions/by-rule.ts";
+import type { SessionRecord } from "../conversations/sessions/store.ts";
+import type { SegmentRecord } from "../conversations/transcript/writing/segment-record.ts";
 import { type EncodedFrame, isDurable, metadataOf } from "../live/frames.ts";
 import {
   type AskResponse,

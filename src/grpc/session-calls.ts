@@ -2,15 +2,15 @@ import { actorOf } from "../access/audit-entry.ts";
 import { mayListSessions } from "../access/policy.ts";
 import type { Principal } from "../access/principal.ts";
 import { AppError } from "../base/errors.ts";
-import type { SessionErasure } from "../features/erasure/session-erasure.ts";
+import type { SessionErasure } from "../conversations/erasure/session-erasure.ts";
 import {
   beginSession,
   newSessionBody,
   type SessionStartOptions,
-} from "../features/recording/start.ts";
-import { requireSession } from "../features/sessions/access.ts";
-import type { SessionFilter, SessionListStore } from "../features/sessions/list-store.ts";
-import type { SessionStore } from "../features/sessions/store.ts";
+} from "../conversations/recording/start.ts";
+import { requireSession } from "../conversations/sessions/access.ts";
+import type { SessionFilter, SessionListStore } from "../conversations/sessions/list-store.ts";
+import type { SessionStore } from "../conversations/sessions/store.ts";
 import { encodeCursor, toPositionRequest } from "../rest/page.ts";
 import { SchemaChecks } from "../rest/schema-check.ts";
 import {

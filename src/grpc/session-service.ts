@@ -11,12 +11,12 @@ import {
   askWorkspace,
   MAX_QUESTION,
   type QuestionOptions,
-} from "../features/questions/ask.ts";
-import { requireAskableWorkspace } from "../features/questions/askable.ts";
-import type { AudioStreams } from "../features/recording/stream-routes.ts";
-import { requireSession } from "../features/sessions/access.ts";
-import { readSegmentPage } from "../features/transcript/segments.ts";
-import type { SegmentStore } from "../features/transcript/segments-store.ts";
+} from "../conversations/questions/ask.ts";
+import { requireAskableWorkspace } from "../conversations/questions/askable.ts";
+import type { AudioStreams } from "../conversations/recording/stream-routes.ts";
+import { requireSession } from "../conversations/sessions/access.ts";
+import { readSegmentPage } from "../conversations/transcript/segments.ts";
+import type { SegmentStore } from "../conversations/transcript/segments-store.ts";
 import type { LiveSource, ViewerPolicy } from "../live/live-source.ts";
 import {
   AskRequest,

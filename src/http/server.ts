@@ -14,8 +14,8 @@ import { errorMessage } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
-import type { SessionStreams } from "../features/recording/session-streams.ts";
-import type { DeviceStreams } from "../features/recording/streams.ts";
+import type { SessionStreams } from "../conversations/recording/session-streams.ts";
+import type { DeviceStreams } from "../conversations/recording/streams.ts";
 import type { Route } from "../rest/route.ts";
 import { Origins } from "./server/caller.ts";
 import { HttpFront } from "./server/http.ts";
@@ -24,8 +24,7 @@ import type { IdempotencyOptions } from "./server/idempotency.ts";
 import { type RateLimitSettings, RateLimits } from "./server/limits.ts";
 import type { FrontObserver } from "./server/observer.ts";
 import { removeFile } from "./server/upload-body.ts";
-import { CallChannel, type CallOptions } from "./sockets/call-channel.ts";
-import { CompatChannel, type CompatLive } from "./sockets/compat-channel.ts";
+import type { Channel, ChannelContext } from "./sockets/channel.ts";
 import { LiveChannel, type LiveOptions } from "./sockets/live-channel.ts";
 import { deviceDoor, StreamChannel, sessionDoor } from "./sockets/stream-channel.ts";
 import { UpgradeCork } from "./sockets/upgrade.ts";
@@ -34,10 +33,8 @@ export interface FrontOptions {
   routes: readonly Route[];
   authenticator: Authenticator;
   live: LiveOptions;
-  /** Accepts live audio of other services' clients; absent where it is not taken. */
-  compat?: CompatLive;
-  /** Accepts telephone calls; absent where none are taken. */
-  calls?: CallOptions;
+  /** Sockets of other services' protocols. */
+  channels?: readonly ((context: ChannelContext) => Channel)[];
   /** Take streams of audio; absent where nobody may stream. */
   streams?: { devices: DeviceStreams; sessions: SessionStreams };
   limits: HttpLimits;
@@ -69,8 +66,7 @@ export class FrontServer implements QueueOwner {
   readonly #live: LiveChannel;
   /** Of devices, and of service keys. */
   readonly #streams: readonly StreamChannel[];
-  readonly #compat: CompatChannel | undefined;
-  readonly #calls: CallChannel | undefined;
+  readonly #others: readonly Channel[];
   readonly #cork = new UpgradeCork();
   #app: TemplatedApp | undefined;
   #listening: us_listen_socket | undefined;
@@ -96,10 +92,9 @@ export class FrontServer implements QueueOwner {
       uploadFolder: options.uploadFolder,
     });
     this.#live = new LiveChannel({ ...shared, ...options.live, runtime });
-    const { streams, compat, calls } = options;
+    const { streams, channels = [] } = options;
     const common = { ...shared, ...options.live, runtime };
-    this.#compat = compat && new CompatChannel({ ...common, calls: compat });
-    this.#calls = calls && new CallChannel({ ...common, calls });
+    this.#others = channels.map((create) => create(common));
     const { feeds, replays } = this.#live.readers;
     const forDevices = { ...common, feeds, replays };
     const doors = streams && [deviceDoor(streams.devices), sessionDoor(streams.sessions)];
@@ -108,7 +103,7 @@ export class FrontServer implements QueueOwner {
 
   get queues(): readonly QueueFigures[] {
     const streams = this.#streams.flatMap(({ queues }) => queues);
-    const others = [this.#compat, this.#calls].flatMap((each) => each?.queues ?? []);
+    const others = this.#others.flatMap(({ queues }) => queues);
     return [...this.#http.queues, ...this.#live.queues, ...streams, ...others];
   }
 
@@ -129,15 +124,13 @@ export class FrontServer implements QueueOwner {
     const app = App();
     this.#live.mount(app);
     for (const each of this.#streams) each.mount(app);
-    this.#compat?.mount(app);
-    this.#calls?.mount(app);
+    for (const each of this.#others) each.mount(app);
     this.#http.mount(app);
     this.#listening = await this.#listen(app);
     this.#app = app;
     this.#live.start();
     for (const each of this.#streams) each.start();
-    this.#compat?.start();
-    this.#calls?.start();
+    for (const each of this.#others) each.start();
     return { port: us_socket_local_port(this.#listening) };
   }
 
@@ -148,8 +141,8 @@ export class FrontServer implements QueueOwner {
    */
   async drain(spreadMs = 0): Promise<void> {
     this.#http.leave();
-    const channels = [this.#live, ...this.#streams, this.#compat, this.#calls];
-    await Promise.all(channels.map((each) => each?.drain(spreadMs)));
+    const channels = [this.#live, ...this.#streams, ...this.#others];
+    await Promise.all(channels.map((each) => each.drain(spreadMs)));
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
     await this.#http.drain();
@@ -161,8 +154,7 @@ export class FrontServer implements QueueOwner {
     this.#listening = undefined;
     this.#live.stop();
     for (const each of this.#streams) each.stop();
-    this.#compat?.stop();
-    this.#calls?.stop();
+    for (const each of this.#others) each.stop();
     this.#app?.close();
     this.#app = undefined;
     this.#cork.stop();

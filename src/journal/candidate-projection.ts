@@ -1,7 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SYSTEM } from "../access/audit-entry.ts";
-import { noteChosenTranscription } from "../features/jobs/rows/transcription-jobs-store.ts";
+import { noteChosenTranscription } from "../conversations/jobs/transcription-jobs-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { RedoProposed, RedoRequested, RedoReviewed } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/redaction.ts";

@@ -1,8 +1,8 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
-import { forgetContested, forgetDisowned } from "../features/voices/forgotten-voices-store.ts";
-import { endSuggestions } from "../features/voices/suggestions-store.ts";
+import { forgetContested, forgetDisowned } from "../conversations/voices/forgotten-voices-store.ts";
+import { endSuggestions } from "../conversations/voices/suggestions-store.ts";
 import type { SpeakerClaimed, SpeakerUnclaimed } from "../session/event.ts";
 
 const claimRow = z.object({ source: z.string(), claimedUserId: z.string() });

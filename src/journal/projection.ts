@@ -9,10 +9,10 @@ import {
   noteReplaced,
   redoCancelled,
   requeueTranscription,
-} from "../features/jobs/rows/transcription-jobs-store.ts";
-import { projectPhase } from "../features/sessions/session-rows-store.ts";
-import { dropEdit } from "../features/transcript/segments-store.ts";
-import { takeName } from "../features/transcript/speaker-names-store.ts";
+} from "../conversations/jobs/transcription-jobs-store.ts";
+import { projectPhase } from "../conversations/sessions/session-rows-store.ts";
+import { dropEdit } from "../conversations/transcript/segments-store.ts";
+import { takeName } from "../conversations/transcript/speaker-names-store.ts";
 import type { Change, Work } from "../postgres/append-work.ts";
 import { deleteSnapshots } from "../postgres/session-snapshots.ts";
 import type {

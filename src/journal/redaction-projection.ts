@@ -1,12 +1,12 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
 import { insertAuditEntry } from "../access/audit-entries-store.ts";
 import { SAMPLES_PER_MS } from "../base/audio/sample-rate.ts";
-import { noteErasure } from "../features/erasure/ledger/ledger-store.ts";
-import { eraseGraph } from "../features/graph/build-store.ts";
-import { eraseMarksWithin } from "../features/marks/store.ts";
-import { eraseNotes } from "../features/summaries/store.ts";
-import { eraseEditsOf } from "../features/transcript/segments-store.ts";
-import { forgetMadeOf } from "../features/voices/forgotten-voices-store.ts";
+import { noteErasure } from "../conversations/erasure/ledger/ledger-store.ts";
+import { eraseGraph } from "../conversations/questions/graph/build-store.ts";
+import { eraseNotes } from "../conversations/summaries/store.ts";
+import { eraseMarksWithin } from "../conversations/transcript/marks/store.ts";
+import { eraseEditsOf } from "../conversations/transcript/segments-store.ts";
+import { forgetMadeOf } from "../conversations/voices/forgotten-voices-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpanRedacted } from "../session/event.ts";
 import { REDACTED_SPAN } from "../session/redaction.ts";

@@ -8,15 +8,15 @@ import {
 import { z } from "zod";
 import type { Appended, Batch, Journal, Loaded, LoadFrom } from "../actor/journal.ts";
 import { AppError, isAppError } from "../base/errors.ts";
-import { chunkChanges } from "../features/recording/chunk-states-store.ts";
-import { moveSession } from "../features/sessions/session-rows-store.ts";
-import { webhookChanges } from "../features/webhooks/queue-store.ts";
+import { chunkChanges } from "../conversations/recording/chunk-states-store.ts";
+import { moveSession } from "../conversations/sessions/session-rows-store.ts";
 import { type Change, type Wave, type Work, wavesOf } from "../postgres/append-work.ts";
 import { outcomeChanges } from "../postgres/command-outcomes.ts";
 import { finishCommands } from "../postgres/outbox.ts";
 import { snapshotChanges } from "../postgres/session-snapshots.ts";
 import type { SessionEvent } from "../session/event.ts";
 import type { SessionWrite } from "../session/write.ts";
+import { webhookChanges } from "../tenancy/webhooks/queue-store.ts";
 import { eventWork } from "./projection.ts";
 import { SessionTakings } from "./session-takings.ts";
 import { writeChanges } from "./session-writes.ts";

@@ -1,7 +1,7 @@
 import { type DatabasePool, type DatabaseTransactionConnection, sql } from "slonik";
 import { z } from "zod";
 import type { Loaded, LoadFrom } from "../actor/journal.ts";
-import { takeOver } from "../features/sessions/session-rows-store.ts";
+import { takeOver } from "../conversations/sessions/session-rows-store.ts";
 import { knownOutcomes } from "../postgres/command-outcomes.ts";
 import { GroupCommit } from "../postgres/group-commit.ts";
 import { noSnapshot, ownSnapshot } from "../postgres/session-snapshots.ts";

@@ -1,5 +1,5 @@
 import { type FragmentSqlToken, sql } from "slonik";
-import { jobProgressed } from "../features/jobs/rows/transcription-jobs-store.ts";
+import { jobProgressed } from "../conversations/jobs/transcription-jobs-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type {
   CheckpointsLimitWrite,

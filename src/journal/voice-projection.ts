@@ -1,7 +1,7 @@
 import { type DatabaseTransactionConnection, sql } from "slonik";
-import { mergeNames } from "../features/transcript/speaker-names-store.ts";
-import { forgetDisowned } from "../features/voices/forgotten-voices-store.ts";
-import { mergeVoices, unmergeVoices } from "../features/voices/remembered-voices-store.ts";
+import { mergeNames } from "../conversations/transcript/speaker-names-store.ts";
+import { forgetDisowned } from "../conversations/voices/forgotten-voices-store.ts";
+import { mergeVoices, unmergeVoices } from "../conversations/voices/remembered-voices-store.ts";
 import type { Change } from "../postgres/append-work.ts";
 import type { SpeakersRevised, SpeakersUnmerged } from "../session/event.ts";
 import { mergeCandidate, unmergeCandidate } from "./candidate-projection.ts";

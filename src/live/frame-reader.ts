@@ -1,10 +1,10 @@
 import { createDeferred, type Deferred, delay } from "../base/deferred.ts";
 import { AppError, toAppError } from "../base/errors.ts";
-import type { FrameReader, SessionFrames } from "../features/compat/frames.ts";
 import type { ServerFrame, SessionEnd } from "../wire/live-frames.ts";
 import type { FeedRegistry } from "./feed-registry.ts";
 import type { EncodedFrame } from "./frames.ts";
 import type { SessionFeed } from "./session-feed.ts";
+import type { FrameReader, SessionFrames } from "./session-frames.ts";
 import { type FrameSink, Subscriber } from "./subscriber.ts";
 
 /** From this many waiting frames on hints are dropped, and the record is not read further. */

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AppError, shown } from "../base/errors.ts";
-import { MAX_QUESTION } from "../features/questions/ask.ts";
-import type { Answer } from "../features/questions/routes.ts";
-import type { workspaceSchema } from "../features/workspaces/routes.ts";
+import { MAX_QUESTION } from "../conversations/questions/ask.ts";
+import type { Answer } from "../conversations/questions/routes.ts";
+import type { workspaceSchema } from "../tenancy/workspaces/routes.ts";
 import {
   citationLine,
   NOTICE,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { SearchPage } from "../features/questions/search.ts";
-import type { SessionPage } from "../features/sessions/list.ts";
+import type { SearchPage } from "../conversations/questions/search.ts";
+import type { SessionPage } from "../conversations/sessions/list.ts";
 import { clockTime } from "../wire/clock-time.ts";
 import {
   DEFAULT,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { SummaryPage } from "../features/summaries/routes.ts";
+import type { SummaryPage } from "../conversations/summaries/routes.ts";
 import { counted, NOTICE, notice, spokenLine } from "./recorded-words.ts";
 import { defineTool, type Tool } from "./tool.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import type { SpeakerPage } from "../features/sessions/schema.ts";
-import type { SegmentPage } from "../features/transcript/segments.ts";
+import type { SpeakerPage } from "../conversations/sessions/schema.ts";
+import type { SegmentPage } from "../conversations/transcript/segments.ts";
 import { markUnclear, UNCLEAR_LEGEND, unclearIndexes } from "../wire/unclear-words.ts";
 import { isUnsure } from "../wire/unsure-speakers.ts";
 import { nextCursor, pageArguments } from "./list-arguments.ts";

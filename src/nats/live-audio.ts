@@ -3,8 +3,8 @@ import type {
   LiveFinalize,
   LivePiece,
   LivePieces,
-} from "../features/recording/stream-finalizer.ts";
-import type { StreamNotices } from "../features/recording/stream-routes.ts";
+} from "../conversations/recording/stream-finalizer.ts";
+import type { StreamNotices } from "../conversations/recording/stream-routes.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { audioSubject, STREAMS_TAKEN } from "../wire/subjects.ts";
 import type { MessageBus } from "./message-bus.ts";

@@ -1,5 +1,5 @@
-import type { Damage } from "../features/recording/integrity/file-damage.ts";
-import type { LivePiece } from "../features/recording/stream-finalizer.ts";
+import type { Damage } from "../conversations/recording/integrity/file-damage.ts";
+import type { LivePiece } from "../conversations/recording/stream-finalizer.ts";
 import type { EngineRequest } from "../inference/engine-choice.ts";
 import type { Suspect } from "../session/status.ts";
 import type { Voices } from "../session/write.ts";

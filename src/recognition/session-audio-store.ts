@@ -4,20 +4,20 @@ import { OPUS_PRE_ROLL } from "../base/audio/opus-packets.ts";
 import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { soundKind } from "../base/codecs/sound-kinds.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
-import type { Damage } from "../features/recording/integrity/file-damage.ts";
-import { digestsOf } from "../features/recording/integrity/stored-digests-store.ts";
-import type { VerifiedAudio } from "../features/recording/integrity/verified-audio.ts";
 import {
   RECORDED_PIECE,
   RECORDED_PIECES,
   recordedPieces,
-} from "../features/recording/piece-logs/piece-rows-store.ts";
-import { readPieces } from "../features/recording/piece-logs/stored-pieces.ts";
-import type { LivePiece } from "../features/recording/stream-finalizer.ts";
-import { readLead } from "../features/transcript/audio-parts-store.ts";
-import { activeNames } from "../features/workspaces/workshops-store.ts";
+} from "../conversations/recording/audio-files/piece-rows-store.ts";
+import { readPieces } from "../conversations/recording/audio-files/stored-pieces.ts";
+import type { Damage } from "../conversations/recording/integrity/file-damage.ts";
+import { digestsOf } from "../conversations/recording/integrity/stored-digests-store.ts";
+import type { VerifiedAudio } from "../conversations/recording/integrity/verified-audio.ts";
+import type { LivePiece } from "../conversations/recording/stream-finalizer.ts";
+import { readLead } from "../conversations/transcript/audio-parts-store.ts";
 import { optionalColumn } from "../postgres/optional-column.ts";
 import { tenantOf } from "../postgres/tenants.ts";
+import { activeNames } from "../tenancy/workspaces/workshops-store.ts";
 import { joinVocabulary } from "../wire/vocabulary.ts";
 import type {
   AudioSource,

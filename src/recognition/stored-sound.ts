@@ -1,5 +1,9 @@
 import type { Runtime } from "../base/runtime.ts";
-import { type Damage, damageOf, passing } from "../features/recording/integrity/file-damage.ts";
+import {
+  type Damage,
+  damageOf,
+  passing,
+} from "../conversations/recording/integrity/file-damage.ts";
 import type { AudioSource } from "./audio-source.ts";
 
 /**

@@ -1,5 +1,9 @@
 import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metrics.ts";
-import type { LiveAudio, LiveFinalize, LivePiece } from "../features/recording/stream-finalizer.ts";
+import type {
+  LiveAudio,
+  LiveFinalize,
+  LivePiece,
+} from "../conversations/recording/stream-finalizer.ts";
 import type { AudioSource } from "./audio-source.ts";
 
 /** Most pieces kept in memory for a reading that is behind; others are read from the store. */

@@ -1,19 +1,19 @@
 import type { Log } from "../base/log.ts";
 import type { Stack } from "../base/stack.ts";
-import { CredentialAuthenticator } from "../features/accounts/credential-authenticator.ts";
-import { FolderMail, type Mail, SmtpMail } from "../features/accounts/mail.ts";
+import type { FeatureContext } from "../conversations/context.ts";
+import { GuestStore } from "../conversations/guests/store.ts";
+import { CredentialAuthenticator } from "../tenancy/accounts/credential-authenticator.ts";
+import { FolderMail, type Mail, SmtpMail } from "../tenancy/accounts/mail.ts";
 import {
   GithubProvider,
   type OAuthProvider,
   OidcProvider,
-} from "../features/accounts/oauth-providers.ts";
-import { parseOAuthProviders } from "../features/accounts/oauth-settings.ts";
-import { LoginStore } from "../features/accounts/sign-in-store.ts";
-import { type KeyRing, Tokens } from "../features/accounts/tokens.ts";
-import type { FeatureContext } from "../features/context.ts";
-import { PairingStore } from "../features/devices/pairing-store.ts";
-import { GuestStore } from "../features/guests/store.ts";
-import { ServiceKeyStore } from "../features/workspaces/service-keys-store.ts";
+} from "../tenancy/accounts/oauth-providers.ts";
+import { parseOAuthProviders } from "../tenancy/accounts/oauth-settings.ts";
+import { LoginStore } from "../tenancy/accounts/sign-in-store.ts";
+import { type KeyRing, Tokens } from "../tenancy/accounts/tokens.ts";
+import { PairingStore } from "../tenancy/devices/pairing-store.ts";
+import { ServiceKeyStore } from "../tenancy/workspaces/service-keys-store.ts";
 import type { Config } from "./config.ts";
 
 /** Checks credentials, whatever feature gave them out; each door of a process has one of its own. */

@@ -1,5 +1,5 @@
 import type { SettingsReader } from "../base/settings.ts";
-import type { S3Settings } from "../features/recording/audio-store/s3-bucket.ts";
+import type { S3Settings } from "../conversations/recording/audio-store/s3-bucket.ts";
 
 /** Of names that every S3 server takes; an address of a service is none. */
 const ADDRESS = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;

@@ -1,15 +1,15 @@
 import { findDecoder } from "../base/decoder/decoder-program.ts";
 import type { Log } from "../base/log.ts";
 import type { Stack } from "../base/stack.ts";
-import type { AudioStore } from "../features/recording/audio-store/audio-store.ts";
-import { FolderBlobs } from "../features/recording/audio-store/blobs.ts";
-import { PostgresMovedRecords } from "../features/recording/audio-store/moved-records-store.ts";
-import { MovingStore } from "../features/recording/audio-store/moving-store.ts";
-import { S3Blobs } from "../features/recording/audio-store/s3-blobs.ts";
-import { FileConverter } from "../features/recording/conversion/file-converter.ts";
-import { Sounds } from "../features/recording/sounds.ts";
-import { AudioRedaction, type RedactionFiles } from "../features/transcript/redaction.ts";
-import { PostgresRedactions } from "../features/transcript/redaction-store.ts";
+import { FileConverter } from "../conversations/recording/audio-files/file-converter.ts";
+import type { AudioStore } from "../conversations/recording/audio-store/audio-store.ts";
+import { FolderBlobs } from "../conversations/recording/audio-store/blobs.ts";
+import { PostgresMovedRecords } from "../conversations/recording/audio-store/moved-records-store.ts";
+import { MovingStore } from "../conversations/recording/audio-store/moving-store.ts";
+import { S3Blobs } from "../conversations/recording/audio-store/s3-blobs.ts";
+import { Sounds } from "../conversations/recording/sounds.ts";
+import { AudioRedaction, type RedactionFiles } from "../conversations/transcript/redaction.ts";
+import { PostgresRedactions } from "../conversations/transcript/redaction-store.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Config } from "./config.ts";
 

@@ -4,7 +4,7 @@ import { databaseHosts } from "../base/database-address.ts";
 import { readInnerTls, readNatsLogin } from "../base/inner-settings.ts";
 import type { PortChoice } from "../base/listening.ts";
 import { type Environment, SettingsReader } from "../base/settings.ts";
-import type { S3Settings } from "../features/recording/audio-store/s3-bucket.ts";
+import type { S3Settings } from "../conversations/recording/audio-store/s3-bucket.ts";
 import type { CeilingLimits } from "../postgres/ceilings.ts";
 import { readAudioStorage } from "./audio-store-settings.ts";
 

@@ -1,11 +1,11 @@
 import { withTimeout } from "../base/deferred.ts";
 import { newId } from "../base/ids.ts";
-import { type CreateErasureOptions, createErasure } from "../features/erasure/feature.ts";
-import { ErasureLedgerStore } from "../features/erasure/ledger/ledger-store.ts";
-import { RepeatedErasure } from "../features/erasure/repeated-erasure.ts";
-import { RepeatedRedaction } from "../features/erasure/repeated-redaction.ts";
-import { SessionStore } from "../features/sessions/store.ts";
-import { forgetVoicesAgain } from "../features/voices/forgotten-voices-store.ts";
+import { type CreateErasureOptions, createErasure } from "../conversations/erasure/feature.ts";
+import { ErasureLedgerStore } from "../conversations/erasure/ledger/ledger-store.ts";
+import { RepeatedErasure } from "../conversations/erasure/repeated-erasure.ts";
+import { RepeatedRedaction } from "../conversations/erasure/repeated-redaction.ts";
+import { SessionStore } from "../conversations/sessions/store.ts";
+import { forgetVoicesAgain } from "../conversations/voices/forgotten-voices-store.ts";
 import { renderFrames } from "../live/render.ts";
 import { ACCOUNT_ENDINGS, DELETION_PARTS } from "./other-tables.ts";
 import { type AppContext, featureContext, type Shared } from "./shared.ts";

@@ -1,15 +1,17 @@
 import { inAddress } from "../base/listening.ts";
-import { SessionStreams } from "../features/recording/session-streams.ts";
-import type { AudioStreams } from "../features/recording/stream-routes.ts";
-import { DeviceStreams } from "../features/recording/streams.ts";
+import { SessionStreams } from "../conversations/recording/session-streams.ts";
+import type { AudioStreams } from "../conversations/recording/stream-routes.ts";
+import { DeviceStreams } from "../conversations/recording/streams.ts";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, withoutShares } from "../http/server/http-limits.ts";
 import { DEFAULT_RATE_LIMITS, type RateLimitSettings } from "../http/server/limits.ts";
 import type { FrontObserver } from "../http/server/observer.ts";
 import { FrontServer } from "../http/server.ts";
 import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
 import { noticeVanishedCallers } from "../http/vanished-callers.ts";
+import { CompatChannel } from "../openai-deepgram/live-channel.ts";
 import { PostgresIdempotencyStore } from "../postgres/idempotency-store.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
+import { CallChannel } from "../telephony/call-channel.ts";
 import type { Config } from "./config.ts";
 import { createFeatures, rateScale } from "./features.ts";
 import { createLiveSource, createViewerPolicy } from "./live.ts";
@@ -41,13 +43,17 @@ export async function startFront(
     devices: new DeviceStreams({ ...features.deviceSessions, ...common, heartbeats }),
     sessions: new SessionStreams(common),
   };
+  const calls = {
+    ...{ ...features.calls, streams: audioStreams, runtime },
+    ...{ twilioToken: config.twilioToken, publicUrl: config.publicUrl },
+  };
   const server = new FrontServer({
     streams,
-    compat: { ...features.compat, streams: audioStreams },
-    calls: {
-      ...{ ...features.calls, streams: audioStreams, runtime },
-      ...{ twilioToken: config.twilioToken, publicUrl: config.publicUrl },
-    },
+    channels: [
+      (common) =>
+        new CompatChannel({ ...common, calls: { ...features.compat, streams: audioStreams } }),
+      (common) => new CallChannel({ ...common, calls }),
+    ],
     routes,
     authenticator,
     live: {

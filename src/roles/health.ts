@@ -1,5 +1,5 @@
 import { withTimeout } from "../base/deferred.ts";
-import type { HealthCheck, HealthOptions } from "../features/admin/health.ts";
+import type { HealthCheck, HealthOptions } from "../conversations/admin/health.ts";
 import { pingDatabase } from "../postgres/pool.ts";
 import { type SpeechEngine, UNHEARD } from "../wire/speech-engines.ts";
 import type { AppContext, Shared } from "./shared.ts";

@@ -1,7 +1,7 @@
 import type { Authenticator } from "../access/authenticator.ts";
 import { readsByElevation } from "../access/policy.ts";
-import { recheckSession, requireSession } from "../features/sessions/access.ts";
-import type { SessionStore } from "../features/sessions/store.ts";
+import { recheckSession, requireSession } from "../conversations/sessions/access.ts";
+import type { SessionStore } from "../conversations/sessions/store.ts";
 import { DEFAULT_LIVE_LIMITS } from "../http/sockets/live-limits.ts";
 import { FeedRegistry } from "../live/feed-registry.ts";
 import { FrameReaders } from "../live/frame-reader.ts";

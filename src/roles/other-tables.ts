@@ -1,31 +1,35 @@
-import { erasePerson } from "../features/accounts/users-store.ts";
-import { endElevationsOf, endElevationsTo } from "../features/audit/elevation-store.ts";
-import { forgetFailedSignInsOf } from "../features/audit/failed-sign-ins-store.ts";
-import type { OtherTables } from "../features/context.ts";
-import { unpairDevices, unpairDevicesOf } from "../features/devices/store.ts";
-import type { AccountEnding } from "../features/erasure/account-erasure-store.ts";
-import type { DeletionParts } from "../features/erasure/session-erasure-store.ts";
-import { eraseGraph } from "../features/graph/build-store.ts";
-import { endGuests, removeGuest } from "../features/guests/store.ts";
-import { dropInvitationsTo, eraseInvitations } from "../features/invitations/store.ts";
-import { cancelJobs } from "../features/jobs/store.ts";
-import { eraseMarks, eraseMarksOf } from "../features/marks/store.ts";
-import { eraseRecording } from "../features/recording/open-chunks-store.ts";
-import { dropMembers, joinSession, leaveSessions } from "../features/sessions/members-store.ts";
-import { eraseNotes } from "../features/summaries/store.ts";
-import { dropTemplatesOf } from "../features/summaries/templates-store.ts";
-import { eraseParts } from "../features/transcript/audio-parts-store.ts";
-import { eraseEdits } from "../features/transcript/segments-store.ts";
-import { eraseFreeNames } from "../features/transcript/speaker-names-store.ts";
-import { dropUploads, endWithUploads } from "../features/uploads/store.ts";
-import { forgetDeleted } from "../features/voices/forgotten-voices-store.ts";
-import { eraseSuggestions } from "../features/voices/suggestions-store.ts";
-import { endWebhooksOf } from "../features/webhooks/store.ts";
-import { joinWorkspace, leaveWorkspaces } from "../features/workspaces/members-store.ts";
+import type { OtherTables } from "../conversations/context.ts";
+import type { AccountEnding } from "../conversations/erasure/account-erasure-store.ts";
+import type { DeletionParts } from "../conversations/erasure/session-erasure-store.ts";
+import { endGuests, removeGuest } from "../conversations/guests/store.ts";
+import { cancelJobs } from "../conversations/jobs/store.ts";
+import { eraseGraph } from "../conversations/questions/graph/build-store.ts";
+import { eraseRecording } from "../conversations/recording/open-chunks-store.ts";
+import {
+  dropMembers,
+  joinSession,
+  leaveSessions,
+} from "../conversations/sessions/members-store.ts";
+import { eraseNotes } from "../conversations/summaries/store.ts";
+import { dropTemplatesOf } from "../conversations/summaries/templates-store.ts";
+import { eraseParts } from "../conversations/transcript/audio-parts-store.ts";
+import { eraseMarks, eraseMarksOf } from "../conversations/transcript/marks/store.ts";
+import { eraseEdits } from "../conversations/transcript/segments-store.ts";
+import { eraseFreeNames } from "../conversations/transcript/speaker-names-store.ts";
+import { dropUploads, endWithUploads } from "../conversations/uploads/store.ts";
+import { forgetDeleted } from "../conversations/voices/forgotten-voices-store.ts";
+import { eraseSuggestions } from "../conversations/voices/suggestions-store.ts";
 import { contestClaim } from "../journal/claim-projection.ts";
 import { appendDeletion, eraseProjections } from "../journal/projection.ts";
 import { eraseOutcomes } from "../postgres/command-outcomes.ts";
 import { dropCommands } from "../postgres/outbox.ts";
+import { erasePerson } from "../tenancy/accounts/users-store.ts";
+import { endElevationsOf, endElevationsTo } from "../tenancy/audit/elevation-store.ts";
+import { forgetFailedSignInsOf } from "../tenancy/audit/failed-sign-ins-store.ts";
+import { unpairDevices, unpairDevicesOf } from "../tenancy/devices/store.ts";
+import { endWebhooksOf } from "../tenancy/webhooks/store.ts";
+import { dropInvitationsTo, eraseInvitations } from "../tenancy/workspaces/invitations/store.ts";
+import { joinWorkspace, leaveWorkspaces } from "../tenancy/workspaces/members-store.ts";
 
 /**
  * What happens when an account is erased, in this order: what goes by its address comes before the

@@ -1,5 +1,5 @@
-import type { QuestionModel } from "../features/questions/feature.ts";
-import { WorkerRetriever } from "../features/questions/worker-retriever.ts";
+import type { QuestionModel } from "../conversations/questions/feature.ts";
+import { WorkerRetriever } from "../conversations/questions/worker-retriever.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
 import { WorkerEntities } from "../inference/worker-entities.ts";
 import type { AppContext } from "./shared.ts";

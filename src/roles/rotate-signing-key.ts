@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { toTimestamp } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
-import { rotateSigningKey } from "../features/accounts/signing-keys.ts";
+import { rotateSigningKey } from "../tenancy/accounts/signing-keys.ts";
 
 /**
  * `node src/rotate-signing-key.ts <key folder> [--at-once]`: adds a key that signs tokens from 6

@@ -1,8 +1,8 @@
-import { WEBHOOK_MESSAGES } from "../features/webhooks/messages.ts";
 import { asyncApiDocument } from "../http/async-api.ts";
 import { docsRoutes } from "../rest/docs.ts";
 import { GUIDE } from "../rest/guide.ts";
 import type { Route } from "../rest/route.ts";
+import { WEBHOOK_MESSAGES } from "../tenancy/webhooks/messages.ts";
 
 const API_INFO = {
   title: "Voice session service",

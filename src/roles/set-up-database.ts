@@ -1,15 +1,15 @@
 import { databaseHosts } from "../base/database-address.ts";
 import { errorMessage, isAppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { isNewAddress } from "../features/accounts/mail-addresses.ts";
-import { checkPassword } from "../features/accounts/password-rule.ts";
-import { PasswordHasher } from "../features/accounts/passwords.ts";
-import { SetupAdminStore } from "../features/accounts/setup-admin-store.ts";
-import { WorkspaceStore } from "../features/workspaces/store.ts";
 import { primaryAddress } from "../postgres/database-servers.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { createPool } from "../postgres/pool.ts";
 import { sqlState, toStoreError } from "../postgres/store-error.ts";
+import { isNewAddress } from "../tenancy/accounts/mail-addresses.ts";
+import { checkPassword } from "../tenancy/accounts/password-rule.ts";
+import { PasswordHasher } from "../tenancy/accounts/passwords.ts";
+import { SetupAdminStore } from "../tenancy/accounts/setup-admin-store.ts";
+import { WorkspaceStore } from "../tenancy/workspaces/store.ts";
 import { readSetupConfig, type SetupConfig } from "./config.ts";
 
 const DEMO_WORKSPACE = "Demo";

@@ -10,33 +10,25 @@ import type { Log } from "../base/log.ts";
 import type { QueueMetrics } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import type { Stack } from "../base/stack.ts";
-import {
-  fingerprintOf,
-  type KeyMaterial,
-  loadKeyFolder,
-  parseKeyMaterial,
-  SigningKeyWatch,
-} from "../features/accounts/signing-keys.ts";
-import { AuditStore } from "../features/audit/audit-store.ts";
-import type { FeatureContext } from "../features/context.ts";
-import { ErasureLedger } from "../features/erasure/ledger/erasure-ledger.ts";
-import { LedgerFolder } from "../features/erasure/ledger/ledger-folder.ts";
-import { ErasureLedgerStore } from "../features/erasure/ledger/ledger-store.ts";
+import type { FeatureContext } from "../conversations/context.ts";
+import { ErasureLedger } from "../conversations/erasure/ledger/erasure-ledger.ts";
+import { LedgerFolder } from "../conversations/erasure/ledger/ledger-folder.ts";
+import { ErasureLedgerStore } from "../conversations/erasure/ledger/ledger-store.ts";
 import {
   type AudioFolder,
   claimAudioStore,
-} from "../features/recording/audio-files/audio-folder-store.ts";
-import { AudioWatch } from "../features/recording/durable-files/audio-watch.ts";
+} from "../conversations/recording/audio-files/audio-folder-store.ts";
+import { PieceLogs } from "../conversations/recording/audio-files/piece-logs.ts";
+import { AudioWatch } from "../conversations/recording/durable-files/audio-watch.ts";
 import {
   AudioDamage,
   AudioDamageStore,
-} from "../features/recording/integrity/audio-damage-store.ts";
-import { AudioMending } from "../features/recording/integrity/audio-mending.ts";
-import { AudioVerification } from "../features/recording/integrity/audio-verification.ts";
-import { StoredChunkStore } from "../features/recording/integrity/stored-chunks-store.ts";
-import { VerifiedAudio } from "../features/recording/integrity/verified-audio.ts";
-import { PieceLogs } from "../features/recording/piece-logs/piece-logs.ts";
-import { segmentCursor } from "../features/transcript/segments.ts";
+} from "../conversations/recording/integrity/audio-damage-store.ts";
+import { AudioMending } from "../conversations/recording/integrity/audio-mending.ts";
+import { AudioVerification } from "../conversations/recording/integrity/audio-verification.ts";
+import { StoredChunkStore } from "../conversations/recording/integrity/stored-chunks-store.ts";
+import { VerifiedAudio } from "../conversations/recording/integrity/verified-audio.ts";
+import { segmentCursor } from "../conversations/transcript/segments.ts";
 import { Placement } from "../inference/placement.ts";
 import { LiveLog, RecordedHeartbeat } from "../live/replay-store.ts";
 import { Bus } from "../nats/bus.ts";
@@ -55,6 +47,14 @@ import type { CommandNotifier } from "../postgres/outbox.ts";
 import { createPool, durabilityFaults, type Pool } from "../postgres/pool.ts";
 import { Tenants } from "../postgres/tenants.ts";
 import { WaitingWorkStore } from "../postgres/waiting-work.ts";
+import {
+  fingerprintOf,
+  type KeyMaterial,
+  loadKeyFolder,
+  parseKeyMaterial,
+  SigningKeyWatch,
+} from "../tenancy/accounts/signing-keys.ts";
+import { AuditStore } from "../tenancy/audit/audit-store.ts";
 import type { SpeechEngine } from "../wire/speech-engines.ts";
 import { type OpenedAudio, openAudio } from "./audio.ts";
 import type { Config } from "./config.ts";

@@ -1,7 +1,10 @@
-import { PostgresOpenChunks } from "../features/recording/open-chunks-store.ts";
-import { StreamFinalizer } from "../features/recording/stream-finalizer.ts";
-import { AudioStreams } from "../features/recording/stream-routes.ts";
-import { PostgresAudioStreams, PostgresStreamSigns } from "../features/recording/stream-store.ts";
+import { PostgresOpenChunks } from "../conversations/recording/open-chunks-store.ts";
+import { StreamFinalizer } from "../conversations/recording/stream-finalizer.ts";
+import { AudioStreams } from "../conversations/recording/stream-routes.ts";
+import {
+  PostgresAudioStreams,
+  PostgresStreamSigns,
+} from "../conversations/recording/stream-store.ts";
 import { BusAudio, BusStreamNotices } from "../nats/live-audio.ts";
 import { OutboxBacklog } from "../postgres/outbox-backlog.ts";
 import type { AppContext } from "./shared.ts";

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
+import { PasswordHasher } from "../../src/tenancy/accounts/passwords.ts";
 import { AttackedService, type Person } from "../support/attacked-service.ts";
 import { PageWalk } from "../support/page-walk.ts";
 

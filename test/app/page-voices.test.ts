@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
+import { PasswordHasher } from "../../src/tenancy/accounts/passwords.ts";
 import { AttackedService, type Person } from "../support/attacked-service.ts";
 import { PageWalk } from "../support/page-walk.ts";
 import { until } from "../support/until.ts";

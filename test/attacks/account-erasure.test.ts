@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
+import { PasswordHasher } from "../../src/tenancy/accounts/passwords.ts";
 import { AttackedService } from "../support/attacked-service.ts";
 
 const PASSWORD = "correct horse battery staple";

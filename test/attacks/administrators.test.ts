@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AUDIT_KINDS } from "../../src/access/audit-entry.ts";
 import { newId } from "../../src/base/ids.ts";
-import type { MailMessage } from "../../src/features/accounts/mail.ts";
+import type { MailMessage } from "../../src/tenancy/accounts/mail.ts";
 import { PASSWORD } from "../support/account-fixture.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 

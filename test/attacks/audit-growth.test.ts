@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { FailedSignInStore } from "../../src/features/audit/failed-sign-ins-store.ts";
+import { FailedSignInStore } from "../../src/tenancy/audit/failed-sign-ins-store.ts";
 import { awayFromFullHour } from "../support/full-hour.ts";
 import { PrivacyFixture } from "../support/privacy-fixture.ts";
 

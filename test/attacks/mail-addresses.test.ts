@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { OidcProvider } from "../../src/features/accounts/oauth-providers.ts";
+import { OidcProvider } from "../../src/tenancy/accounts/oauth-providers.ts";
 import { PASSWORD } from "../support/account-fixture.ts";
 import { Browser } from "../support/browser.ts";
 import { HttpFixture } from "../support/http-fixture.ts";

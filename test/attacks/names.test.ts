@@ -1,7 +1,7 @@
 import { credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { newSessionBody } from "../../src/features/recording/start.ts";
+import { newSessionBody } from "../../src/conversations/recording/start.ts";
 import { parseDeviceFrame } from "../../src/http/sockets/frame-parser.ts";
 import { DEVICE_FRAME_SCHEMAS } from "../../src/wire/device-frames.ts";
 import { SessionServiceClient } from "../../src/wire/gen/voice/v1/sessions.ts";

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
+import { loadKeyFolder } from "../../src/tenancy/accounts/signing-keys.ts";
 import { BenchFixture, type MainProcess } from "./bench-fixture.ts";
 import { ChildTask } from "./child-task.ts";
 import type { LoadQuestion, LoadResult } from "./http-load.ts";

@@ -7,9 +7,12 @@ import { systemRuntime } from "../../src/base/runtime.ts";
 import {
   AudioMove,
   type MovePosition,
-} from "../../src/features/recording/audio-store/audio-move.ts";
-import { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
-import { MovingStore, STORE_MARK } from "../../src/features/recording/audio-store/moving-store.ts";
+} from "../../src/conversations/recording/audio-store/audio-move.ts";
+import { FolderBlobs } from "../../src/conversations/recording/audio-store/blobs.ts";
+import {
+  MovingStore,
+  STORE_MARK,
+} from "../../src/conversations/recording/audio-store/moving-store.ts";
 import { Refusal } from "../support/audio-store/s3-server.ts";
 import { type MovingPlace, openMoving } from "../support/audio-store/store-places.ts";
 import { codeOf } from "../support/route-call.ts";

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { toLogEntry } from "../../src/features/recording/piece-logs/stored-pieces.ts";
-import type { AudioPiece, StreamSettings } from "../../src/features/recording/stream-records.ts";
+import { toLogEntry } from "../../src/conversations/recording/audio-files/stored-pieces.ts";
+import type {
+  AudioPiece,
+  StreamSettings,
+} from "../../src/conversations/recording/stream-records.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { comparable } from "../support/record/contract-rows.ts";
 import { LOGS, type Stand } from "../support/record/contract-stand.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { StreamSettings } from "../../src/features/recording/stream-records.ts";
+import type { StreamSettings } from "../../src/conversations/recording/stream-records.ts";
 import { createTestDatabase, superuserUrl } from "../support/postgres.ts";
 import { AT, chunk, codeOf, names, type World } from "../support/record/contract-world.ts";
 import type { Mood } from "../support/record/moods.ts";

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import type { S3Settings } from "../../src/features/recording/audio-store/s3-bucket.ts";
+import type { S3Settings } from "../../src/conversations/recording/audio-store/s3-bucket.ts";
 import { Refusal, type S3Mood } from "../support/audio-store/s3-server.ts";
 import { openS3 } from "../support/audio-store/store-places.ts";
 import { codeOf } from "../support/route-call.ts";

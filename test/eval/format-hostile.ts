@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DecoderProgram } from "../../src/base/decoder/decoder-program.ts";
 import { isAppError } from "../../src/base/errors.ts";
-import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
+import { FileConverter } from "../../src/conversations/recording/audio-files/file-converter.ts";
 import { withExternalSound } from "../support/external-mp4.ts";
 import { ChildMemory } from "./child-memory.ts";
 

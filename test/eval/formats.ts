@@ -13,9 +13,9 @@ import { SESSION_RATE, toSessionSamples } from "../../src/base/audio/sample-rate
 import { findDecoder } from "../../src/base/decoder/decoder-program.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { encodeWave, readWave } from "../../src/cli/device/wave-file.ts";
-import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
-import { readableUpload } from "../../src/features/recording/readable-upload.ts";
-import { Sounds } from "../../src/features/recording/sounds.ts";
+import { FileConverter } from "../../src/conversations/recording/audio-files/file-converter.ts";
+import { readableUpload } from "../../src/conversations/recording/readable-upload.ts";
+import { Sounds } from "../../src/conversations/recording/sounds.ts";
 import { type RunningEngine, startMoonshine } from "../support/moonshine-engine.ts";
 import { chunkMessages, readSession, textOf } from "../support/read-session.ts";
 import { recordFigures } from "../support/recorded-figures.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SAMPLES_PER_MS } from "../../src/base/audio/sample-rate.ts";
-import { arrangeNotes } from "../../src/features/summaries/store.ts";
-import { builtIn } from "../../src/features/summaries/templates.ts";
-import { notesPart } from "../../src/features/transcript/writing/document-parts.ts";
+import { arrangeNotes } from "../../src/conversations/summaries/store.ts";
+import { builtIn } from "../../src/conversations/summaries/templates.ts";
+import { notesPart } from "../../src/conversations/transcript/writing/document-parts.ts";
 import { NOTE_TYPES, type SummaryType } from "../../src/session/status.ts";
 import type { Summary, TextSegment } from "../../src/wire/gen/voice/v1/text.ts";
 import { unclearIndexes } from "../../src/wire/unclear-words.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
-import { likelihoodsOf } from "../../src/features/voices/suggester.ts";
+import { likelihoodsOf } from "../../src/conversations/voices/suggester.ts";
 import type { VoiceAnalysis } from "../../workers/speakers/voice-analysis.ts";
 import {
   logLikelihoodRatio,

@@ -6,7 +6,7 @@
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { SUGGESTED_FROM } from "../../src/features/voices/suggester.ts";
+import { SUGGESTED_FROM } from "../../src/conversations/voices/suggester.ts";
 import { startMoonshine } from "../support/moonshine-engine.ts";
 import { recordFigures } from "../support/recorded-figures.ts";
 import { textTable } from "./text-table.ts";

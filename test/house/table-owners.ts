@@ -5,32 +5,37 @@ import ts from "typescript";
 /** Folders of src, and the tables that they alone write. Others read them, and write through what the owner exports. */
 export const TABLES: Readonly<Record<string, readonly string[]>> = {
   access: ["audit_log", "ended_rights"],
-  "features/accounts": [
+  "tenancy/accounts": [
     ...["attempt_budgets", "live_tickets", "logins", "magic_links", "oauth_requests"],
     ...["sign_in_places", "user_identities", "users"],
   ],
-  "features/audit": ["content_elevations", "failed_sign_in_addresses", "failed_sign_ins"],
-  "features/concerns": ["concerns"],
-  "features/devices": ["device_keys", "devices", "pairing_codes"],
-  "features/erasure": ["deletion_receipts", "erasure_ledger_files", "erasures"],
-  "features/graph": ["graph_builds", "graph_entities", "graph_links", "graph_mentions"],
-  "features/guests": ["guest_codes", "guests", "installation"],
-  "features/invitations": ["invitations"],
-  "features/jobs": ["jobs"],
-  "features/marks": ["session_marks"],
-  "features/recording": [
+  "tenancy/audit": ["content_elevations", "failed_sign_in_addresses", "failed_sign_ins"],
+  "conversations/concerns": ["concerns"],
+  "tenancy/devices": ["device_keys", "devices", "pairing_codes"],
+  "conversations/erasure": ["deletion_receipts", "erasure_ledger_files", "erasures"],
+  "conversations/questions/graph": [
+    "graph_builds",
+    "graph_entities",
+    "graph_links",
+    "graph_mentions",
+  ],
+  "conversations/guests": ["guest_codes", "guests", "installation"],
+  "tenancy/workspaces/invitations": ["invitations"],
+  "conversations/jobs": ["jobs"],
+  "conversations/transcript/marks": ["session_marks"],
+  "conversations/recording": [
     ...["audio_folder", "audio_pieces", "audio_scrub", "audio_streams", "chunks"],
     ...["damaged_audio", "stored_audio"],
   ],
-  "features/sessions": ["session_listings", "session_members", "sessions"],
-  "features/summaries": ["action_item_edits", "note_templates", "notes_due", "summaries"],
-  "features/transcript": ["audio_parts", "segment_edits", "speaker_names"],
-  "features/uploads": ["file_uploads"],
-  "features/voices": [
+  "conversations/sessions": ["session_listings", "session_members", "sessions"],
+  "conversations/summaries": ["action_item_edits", "note_templates", "notes_due", "summaries"],
+  "conversations/transcript": ["audio_parts", "segment_edits", "speaker_names"],
+  "conversations/uploads": ["file_uploads"],
+  "conversations/voices": [
     ...["lapsed_voices", "remembered_voices", "voice_comparisons", "voice_suggestions"],
   ],
-  "features/webhooks": ["webhook_deliveries", "webhooks"],
-  "features/workspaces": [
+  "tenancy/webhooks": ["webhook_deliveries", "webhooks"],
+  "tenancy/workspaces": [
     ...["service_key_secrets", "service_keys", "workshop_characters", "workshops"],
     ...["workspace_departures", "workspace_members", "workspaces"],
   ],

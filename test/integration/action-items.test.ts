@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
-import { actionItemRoutes } from "../../src/features/summaries/action-item-routes.ts";
-import { ActionItemStore } from "../../src/features/summaries/action-items-store.ts";
-import { SummaryStore } from "../../src/features/summaries/store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
+import { SessionStore } from "../../src/conversations/sessions/store.ts";
+import { actionItemRoutes } from "../../src/conversations/summaries/action-item-routes.ts";
+import { ActionItemStore } from "../../src/conversations/summaries/action-items-store.ts";
+import { SummaryStore } from "../../src/conversations/summaries/store.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";

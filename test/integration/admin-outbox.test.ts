@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MOST_ATTEMPTS } from "../../src/base/backlog-limits.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
+import { PasswordHasher } from "../../src/tenancy/accounts/passwords.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { openPolicyParts, type PolicyParts } from "../support/policy-parts.ts";
 import { until } from "../support/until.ts";

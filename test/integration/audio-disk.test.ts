@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
+import { FolderBlobs } from "../../src/conversations/recording/audio-store/blobs.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SmallDisk, whyNoDisk } from "../support/small-disk.ts";
 

@@ -16,9 +16,9 @@ import { silentLog } from "../../src/base/log.ts";
 import {
   PostgresRedactedSpans,
   RecordingStore,
-} from "../../src/features/recording/playback-store.ts";
-import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
-import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
+} from "../../src/conversations/recording/playback-store.ts";
+import { AudioRedaction } from "../../src/conversations/transcript/redaction.ts";
+import { PostgresRedactions } from "../../src/conversations/transcript/redaction-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { KeptLog } from "../support/kept-log.ts";
 import { callRoute } from "../support/route-call.ts";

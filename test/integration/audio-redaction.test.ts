@@ -5,9 +5,9 @@ import { silentLog } from "../../src/base/log.ts";
 import {
   PostgresRedactedSpans,
   RecordingStore,
-} from "../../src/features/recording/playback-store.ts";
-import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
-import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
+} from "../../src/conversations/recording/playback-store.ts";
+import { AudioRedaction } from "../../src/conversations/transcript/redaction.ts";
+import { PostgresRedactions } from "../../src/conversations/transcript/redaction-store.ts";
 import { openChunk } from "../../workers/audio/decode.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";

@@ -5,12 +5,15 @@ import { createDeferred } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
-import type { PieceLogs } from "../../src/features/recording/piece-logs/piece-logs.ts";
-import { type LiveAudio, StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
-import type { StreamSettings } from "../../src/features/recording/stream-records.ts";
-import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
-import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
+import type { PieceLogs } from "../../src/conversations/recording/audio-files/piece-logs.ts";
+import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
+import {
+  type LiveAudio,
+  StreamFinalizer,
+} from "../../src/conversations/recording/stream-finalizer.ts";
+import type { StreamSettings } from "../../src/conversations/recording/stream-records.ts";
+import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
+import { PostgresAudioStreams } from "../../src/conversations/recording/stream-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import { beginningOf } from "../support/opening-place.ts";
 import { pieceLogs } from "../support/piece-logs.ts";

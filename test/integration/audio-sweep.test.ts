@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { BlobSweep } from "../../src/features/recording/audio-files/blob-sweep-store.ts";
+import { BlobSweep } from "../../src/conversations/recording/audio-files/blob-sweep-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";

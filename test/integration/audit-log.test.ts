@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { AuditStore } from "../../src/features/audit/audit-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
+import { AuditStore } from "../../src/tenancy/audit/audit-store.ts";
 import { PrivacyFixture } from "../support/privacy-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
 

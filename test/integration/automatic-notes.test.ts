@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { automaticNotes, NotesStore } from "../../src/features/summaries/notes-store.ts";
-import { SummaryStore } from "../../src/features/summaries/store.ts";
+import { automaticNotes, NotesStore } from "../../src/conversations/summaries/notes-store.ts";
+import { SummaryStore } from "../../src/conversations/summaries/store.ts";
 import { NOTE_TYPES } from "../../src/session/status.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {

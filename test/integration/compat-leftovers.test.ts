@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CompatLeftovers, leftoversList } from "../../src/features/compat/leftovers-store.ts";
+import { CompatLeftovers, leftoversList } from "../../src/openai-deepgram/leftovers-store.ts";
 import { PrivacyFixture } from "../support/privacy-fixture.ts";
 
 /** What a process that ended in the middle of a call leaves behind. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { recheckSession, requireSession } from "../../src/features/sessions/access.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
+import { recheckSession, requireSession } from "../../src/conversations/sessions/access.ts";
+import { SessionStore } from "../../src/conversations/sessions/store.ts";
 import { PrivacyFixture, type Recorded } from "../support/privacy-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
 

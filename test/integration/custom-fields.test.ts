@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SYSTEM } from "../../src/access/audit-entry.ts";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { serviceKey } from "../support/service-principal.ts";

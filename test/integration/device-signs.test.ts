@@ -4,24 +4,24 @@ import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { HeartbeatWriter } from "../../src/features/devices/heartbeats.ts";
-import { PostgresHeartbeats } from "../../src/features/devices/heartbeats-store.ts";
-import { PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
-import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
-import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
-import { SessionStreams } from "../../src/features/recording/session-streams.ts";
-import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
-import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
+import { PostgresChunkStore } from "../../src/conversations/recording/chunk-store.ts";
+import { PostgresDeviceSessions } from "../../src/conversations/recording/device-sessions-store.ts";
+import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
+import { SessionStreams } from "../../src/conversations/recording/session-streams.ts";
+import { StreamFinalizer } from "../../src/conversations/recording/stream-finalizer.ts";
+import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
 import {
   PostgresAudioStreams,
   PostgresStreamSigns,
-} from "../../src/features/recording/stream-store.ts";
-import { DeviceStreams } from "../../src/features/recording/streams.ts";
-import { uploadAudioRoutes } from "../../src/features/recording/upload.ts";
-import { PostgresDeviceSigns } from "../../src/features/sessions/device-signs-store.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
-import { WorkshopStore } from "../../src/features/workspaces/workshops-store.ts";
+} from "../../src/conversations/recording/stream-store.ts";
+import { DeviceStreams } from "../../src/conversations/recording/streams.ts";
+import { uploadAudioRoutes } from "../../src/conversations/recording/upload.ts";
+import { PostgresDeviceSigns } from "../../src/conversations/sessions/device-signs-store.ts";
+import { SessionStore } from "../../src/conversations/sessions/store.ts";
 import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
+import { HeartbeatWriter } from "../../src/tenancy/devices/heartbeats.ts";
+import { PostgresHeartbeats } from "../../src/tenancy/devices/heartbeats-store.ts";
+import { WorkshopStore } from "../../src/tenancy/workspaces/workshops-store.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { KeptConnection } from "../support/kept-connection.ts";
 import { makeWav } from "../support/make-wav.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadDecoders } from "../../src/base/codecs/sound-reader.ts";
-import { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
+import { FileConverter } from "../../src/conversations/recording/audio-files/file-converter.ts";
 import {
   BUNDLED,
   decodeBundled,

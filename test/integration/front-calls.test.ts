@@ -4,8 +4,9 @@ import WebSocket from "ws";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import type { CallOptions } from "../../src/http/sockets/call-channel.ts";
+import type { ChannelContext } from "../../src/http/sockets/channel.ts";
 import { DEFAULT_LIVE_LIMITS, type LiveLimits } from "../../src/http/sockets/live-limits.ts";
+import { CallChannel, type CallOptions } from "../../src/telephony/call-channel.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { PhoneLine } from "../support/phone-line.ts";
 import { serviceKey } from "../support/service-principal.ts";
@@ -58,7 +59,8 @@ class CallFront {
       ...{ runtime: systemRuntime, log: silentLog },
       ...{ twilioToken: undefined, publicUrl: undefined },
     } as unknown as CallOptions;
-    return new CallFront(await startFront({ routes: [], calls, liveLimits }), done);
+    const channels = [(common: ChannelContext) => new CallChannel({ ...common, calls })];
+    return new CallFront(await startFront({ routes: [], channels, liveLimits }), done);
   }
 
   get url(): string {

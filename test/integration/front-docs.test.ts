@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { type HealthCheck, healthRoutes } from "../../src/features/admin/health.ts";
+import { type HealthCheck, healthRoutes } from "../../src/conversations/admin/health.ts";
 import { docsRoutes } from "../../src/rest/docs.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { echoRoutes } from "../support/echo-routes.ts";

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { healthRoutes } from "../../src/features/admin/health.ts";
+import { healthRoutes } from "../../src/conversations/admin/health.ts";
 import { defineRoute } from "../../src/rest/route.ts";
 import { echoRoutes } from "../support/echo-routes.ts";
 import { startFront, type TestFront, type TestFrontOptions } from "../support/front.ts";

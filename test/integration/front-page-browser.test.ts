@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SmtpMail } from "../../src/features/accounts/mail.ts";
+import { SmtpMail } from "../../src/tenancy/accounts/mail.ts";
 import { openChromium } from "../support/chromium.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 import { MailServer } from "../support/mail-server.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { healthRoutes } from "../../src/features/admin/health.ts";
+import { healthRoutes } from "../../src/conversations/admin/health.ts";
 import { startFront, type TestFront, type TestFrontOptions } from "../support/front.ts";
 
 let front: TestFront | undefined;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { eraseGraph } from "../../src/features/graph/build-store.ts";
+import { eraseGraph } from "../../src/conversations/questions/graph/build-store.ts";
 import type { SpanRedacted } from "../../src/session/event.ts";
 import { GraphFixture } from "../support/graph-fixture.ts";
 import { codeOf } from "../support/route-call.ts";

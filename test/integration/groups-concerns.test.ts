@@ -6,7 +6,7 @@ import type {
   UserPrincipal,
 } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";

@@ -2,7 +2,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal, Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
+import { SegmentStore } from "../../src/conversations/transcript/segments-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { groupRoutes } from "../support/group-routes.ts";

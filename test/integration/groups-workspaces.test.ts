@@ -1,7 +1,7 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresDeviceSessions } from "../../src/features/recording/device-sessions-store.ts";
+import { PostgresDeviceSessions } from "../../src/conversations/recording/device-sessions-store.ts";
 import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { AccountFixture } from "../support/account-fixture.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { ElevationStore } from "../../src/features/audit/elevation-store.ts";
-import { GuestEntry } from "../../src/features/guests/entry.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
+import { GuestEntry } from "../../src/conversations/guests/entry.ts";
+import { SessionStore } from "../../src/conversations/sessions/store.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";
+import { ElevationStore } from "../../src/tenancy/audit/elevation-store.ts";
 import { AccountFixture } from "../support/account-fixture.ts";
 import { codeOf } from "../support/route-call.ts";
 

@@ -4,7 +4,7 @@ import { sql } from "slonik";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { silentLog } from "../../src/base/log.ts";
-import { FolderMail, SmtpMail } from "../../src/features/accounts/mail.ts";
+import { FolderMail, SmtpMail } from "../../src/tenancy/accounts/mail.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 import { MailServer } from "../support/mail-server.ts";
 import { until } from "../support/until.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { GithubProvider } from "../../src/features/accounts/oauth-providers.ts";
+import { GithubProvider } from "../../src/tenancy/accounts/oauth-providers.ts";
 import { Browser } from "../support/browser.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "slonik";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { newId } from "../../src/base/ids.ts";
-import { OidcProvider } from "../../src/features/accounts/oauth-providers.ts";
+import { OidcProvider } from "../../src/tenancy/accounts/oauth-providers.ts";
 import { Browser } from "../support/browser.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 import { IdentityProvider } from "../support/identity-provider.ts";

@@ -1,11 +1,11 @@
 import { type DatabasePool, sql } from "slonik";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { PasswordHasher } from "../../src/features/accounts/passwords.ts";
-import { LoginStore } from "../../src/features/accounts/sign-in-store.ts";
-import { UserStore } from "../../src/features/accounts/users-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
 import { setUpDatabase } from "../../src/roles/set-up-database.ts";
+import { PasswordHasher } from "../../src/tenancy/accounts/passwords.ts";
+import { LoginStore } from "../../src/tenancy/accounts/sign-in-store.ts";
+import { UserStore } from "../../src/tenancy/accounts/users-store.ts";
 import { auditLines } from "../support/audit-lines.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 

@@ -1,12 +1,12 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import type { MailMessage } from "../../src/features/accounts/mail.ts";
-import { AccountErasureStore } from "../../src/features/erasure/account-erasure-store.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { InvitationStore } from "../../src/features/invitations/store.ts";
-import { WorkspaceEditStore } from "../../src/features/workspaces/store.ts";
+import { AccountErasureStore } from "../../src/conversations/erasure/account-erasure-store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
 import { ACCOUNT_ENDINGS, DELETION_PARTS, OTHER_TABLES } from "../../src/roles/other-tables.ts";
+import type { MailMessage } from "../../src/tenancy/accounts/mail.ts";
+import { InvitationStore } from "../../src/tenancy/workspaces/invitations/store.ts";
+import { WorkspaceEditStore } from "../../src/tenancy/workspaces/store.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 
 type Body = Record<string, unknown>;

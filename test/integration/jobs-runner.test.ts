@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { AppError } from "../../src/base/errors.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
-import type { JobRunner } from "../../src/features/jobs/runner.ts";
-import { JobStore } from "../../src/features/jobs/store.ts";
-import { SummaryStore } from "../../src/features/summaries/store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
+import { JobQueueStore } from "../../src/conversations/jobs/queue-store.ts";
+import type { JobRunner } from "../../src/conversations/jobs/runner.ts";
+import { JobStore } from "../../src/conversations/jobs/store.ts";
+import { SummaryStore } from "../../src/conversations/summaries/store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import {

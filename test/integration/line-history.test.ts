@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSegmentEdits } from "../../src/features/transcript/segments-store.ts";
+import { PostgresSegmentEdits } from "../../src/conversations/transcript/segments-store.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { automaticNotes, NotesStore } from "../../src/features/summaries/notes-store.ts";
+import { automaticNotes, NotesStore } from "../../src/conversations/summaries/notes-store.ts";
 import { NOTE_TEMPLATES, NOTE_TYPES } from "../../src/session/status.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";

@@ -1,11 +1,11 @@
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import type { MailMessage } from "../../src/features/accounts/mail.ts";
-import { openedInvitationRoutes } from "../../src/features/invitations/opening.ts";
-import { InvitationStore } from "../../src/features/invitations/store.ts";
 import type { Request } from "../../src/rest/route.ts";
 import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
+import type { MailMessage } from "../../src/tenancy/accounts/mail.ts";
+import { openedInvitationRoutes } from "../../src/tenancy/workspaces/invitations/opening.ts";
+import { InvitationStore } from "../../src/tenancy/workspaces/invitations/store.ts";
 import { HttpFixture } from "../support/http-fixture.ts";
 
 type Person = { id: string; email: string; token: string };

@@ -3,7 +3,7 @@ import { newId } from "../../src/base/ids.ts";
 import {
   ConversationStore,
   PASSAGES_PAGE,
-} from "../../src/features/questions/conversations-store.ts";
+} from "../../src/conversations/questions/conversations-store.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { SessionStory } from "../support/session-story.ts";
 

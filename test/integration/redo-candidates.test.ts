@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
 import {
   CandidateStore,
   expiredCandidates,
-} from "../../src/features/transcript/candidates-store.ts";
+} from "../../src/conversations/transcript/candidates-store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import type { CandidateText } from "../../src/session/write.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";

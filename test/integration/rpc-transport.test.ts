@@ -14,7 +14,7 @@ import {
 import { loadSync } from "@grpc/proto-loader";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import type { WorkerRetriever } from "../../src/features/questions/worker-retriever.ts";
+import type { WorkerRetriever } from "../../src/conversations/questions/worker-retriever.ts";
 import type { TlsFiles } from "../../src/wire/certificate-kinds.ts";
 import { serverCredentials } from "../../src/wire/tls-files.ts";
 import {

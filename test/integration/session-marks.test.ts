@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Principal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { eraseMarksOf, eraseMarksWithin } from "../../src/features/marks/store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
+import { eraseMarksOf, eraseMarksWithin } from "../../src/conversations/transcript/marks/store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";

@@ -4,17 +4,20 @@ import { z } from "zod";
 import { maySession, mayWorkspace, type SessionAction } from "../../src/access/policy.ts";
 import type { Principal } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { CredentialAuthenticator } from "../../src/features/accounts/credential-authenticator.ts";
-import { LoginStore } from "../../src/features/accounts/sign-in-store.ts";
-import { Tokens } from "../../src/features/accounts/tokens.ts";
-import { PairingStore } from "../../src/features/devices/pairing-store.ts";
-import { GuestStore } from "../../src/features/guests/store.ts";
-import { SearchStore } from "../../src/features/questions/search-store.ts";
-import { type SessionFilter, SessionListStore } from "../../src/features/sessions/list-store.ts";
-import { nativeTo, SessionStore, visibleTo } from "../../src/features/sessions/store.ts";
-import { ServiceKeyStore } from "../../src/features/workspaces/service-keys-store.ts";
-import { WorkspaceStore } from "../../src/features/workspaces/store.ts";
+import { GuestStore } from "../../src/conversations/guests/store.ts";
+import { SearchStore } from "../../src/conversations/questions/search-store.ts";
+import {
+  type SessionFilter,
+  SessionListStore,
+} from "../../src/conversations/sessions/list-store.ts";
+import { nativeTo, SessionStore, visibleTo } from "../../src/conversations/sessions/store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
+import { CredentialAuthenticator } from "../../src/tenancy/accounts/credential-authenticator.ts";
+import { LoginStore } from "../../src/tenancy/accounts/sign-in-store.ts";
+import { Tokens } from "../../src/tenancy/accounts/tokens.ts";
+import { PairingStore } from "../../src/tenancy/devices/pairing-store.ts";
+import { ServiceKeyStore } from "../../src/tenancy/workspaces/service-keys-store.ts";
+import { WorkspaceStore } from "../../src/tenancy/workspaces/store.ts";
 import { LocalRevocations } from "../support/memory/local-revocations.ts";
 import { CALLERS } from "../support/policy-callers.ts";
 import { PolicyFixture } from "../support/policy-fixture.ts";

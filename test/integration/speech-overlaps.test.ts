@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { SegmentStore } from "../../src/features/transcript/segments-store.ts";
+import { SegmentStore } from "../../src/conversations/transcript/segments-store.ts";
 import { toSegmentMessage } from "../../src/grpc/messages.ts";
 import { LiveLog } from "../../src/live/replay-store.ts";
 import { encodeCursor } from "../../src/rest/page.ts";

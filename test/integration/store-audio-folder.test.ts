@@ -6,8 +6,8 @@ import { newId } from "../../src/base/ids.ts";
 import {
   type AudioFolder,
   claimAudioStore,
-} from "../../src/features/recording/audio-files/audio-folder-store.ts";
-import { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
+} from "../../src/conversations/recording/audio-files/audio-folder-store.ts";
+import { FolderBlobs } from "../../src/conversations/recording/audio-store/blobs.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 

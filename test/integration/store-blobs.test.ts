@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
+import { FolderBlobs } from "../../src/conversations/recording/audio-store/blobs.ts";
 import { codeOf } from "../support/route-call.ts";
 
 const sha256 = "ab".repeat(32);

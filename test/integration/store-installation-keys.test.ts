@@ -2,13 +2,13 @@ import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabasePool } from "slonik";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { claimKeys, type HeldKeys, noteSigningKey } from "../../src/postgres/installation-keys.ts";
+import { createPool } from "../../src/postgres/pool.ts";
 import {
   fingerprintOf,
   loadKeyFolder,
   rotateSigningKey,
-} from "../../src/features/accounts/signing-keys.ts";
-import { claimKeys, type HeldKeys, noteSigningKey } from "../../src/postgres/installation-keys.ts";
-import { createPool } from "../../src/postgres/pool.ts";
+} from "../../src/tenancy/accounts/signing-keys.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { makeScratchFolder } from "../support/scratch-folder.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { SpeakerNameStore } from "../../src/features/transcript/speaker-names-store.ts";
+import { SpeakerNameStore } from "../../src/conversations/transcript/speaker-names-store.ts";
 import { LiveLog, RecordedHeartbeat } from "../../src/live/replay-store.ts";
 import { encodeCursor } from "../../src/rest/page.ts";
 import type { FinalResultsFrame } from "../../src/wire/live-frames.ts";

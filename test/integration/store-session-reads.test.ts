@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal, GuestPrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
+import { SessionStore } from "../../src/conversations/sessions/store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { type Call, callRoute, codeOf, jsonBody, textBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
-import { SummaryStore } from "../../src/features/summaries/store.ts";
-import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
+import { JobQueueStore } from "../../src/conversations/jobs/queue-store.ts";
+import { SummaryStore } from "../../src/conversations/summaries/store.ts";
 import { SessionBacklog } from "../../src/postgres/outbox.ts";
 import { WaitingWorkStore } from "../../src/postgres/waiting-work.ts";
+import { DeliveryQueueStore } from "../../src/tenancy/webhooks/queue-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 

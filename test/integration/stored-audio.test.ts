@@ -6,12 +6,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withClient } from "../../deploy/supervisor/postgres/roles.ts";
 import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { type NewChunk, PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
-import { PostgresOpenChunks } from "../../src/features/recording/open-chunks-store.ts";
-import type { PlannedPiece, StreamSettings } from "../../src/features/recording/stream-records.ts";
-import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
-import { PostgresRedactions } from "../../src/features/transcript/redaction-store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
+import {
+  type NewChunk,
+  PostgresChunkStore,
+} from "../../src/conversations/recording/chunk-store.ts";
+import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
+import type {
+  PlannedPiece,
+  StreamSettings,
+} from "../../src/conversations/recording/stream-records.ts";
+import { PostgresAudioStreams } from "../../src/conversations/recording/stream-store.ts";
+import { PostgresRedactions } from "../../src/conversations/transcript/redaction-store.ts";
 import { Ceilings, StoredAudio } from "../../src/postgres/ceilings.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";

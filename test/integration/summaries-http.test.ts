@@ -6,11 +6,11 @@ import type {
   UserPrincipal,
 } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
-import { summarisationJobRoutes, summaryRoutes } from "../../src/features/summaries/routes.ts";
-import { SummaryStore } from "../../src/features/summaries/store.ts";
-import { TemplateStore } from "../../src/features/summaries/templates-store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
+import { SessionStore } from "../../src/conversations/sessions/store.ts";
+import { summarisationJobRoutes, summaryRoutes } from "../../src/conversations/summaries/routes.ts";
+import { SummaryStore } from "../../src/conversations/summaries/store.ts";
+import { TemplateStore } from "../../src/conversations/summaries/templates-store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import { type Call, callRoute, codeOf, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";

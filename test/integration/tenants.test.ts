@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
+import { JobQueueStore } from "../../src/conversations/jobs/queue-store.ts";
 import { Tenants } from "../../src/postgres/tenants.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { AudioWatch } from "../../src/features/recording/durable-files/audio-watch.ts";
+import { AudioWatch } from "../../src/conversations/recording/durable-files/audio-watch.ts";
 import { intakeOf } from "../../src/roles/features.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { settled, VirtualRuntime } from "../support/late/virtual-runtime.ts";

@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DevicePrincipal } from "../../src/access/principal.ts";
 import { isAppError } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
-import { type NewChunk, PostgresChunkStore } from "../../src/features/recording/chunk-store.ts";
-import { PostgresAudioStreams } from "../../src/features/recording/stream-store.ts";
+import {
+  type NewChunk,
+  PostgresChunkStore,
+} from "../../src/conversations/recording/chunk-store.ts";
+import { PostgresAudioStreams } from "../../src/conversations/recording/stream-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { HOUSE_CONNECTIONS, SessionFixture } from "../support/session-fixture.ts";
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newDeviceKey, newServiceKey, secretHash } from "../../src/access/secrets.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { Tokens } from "../../src/features/accounts/tokens.ts";
+import { Tokens } from "../../src/tenancy/accounts/tokens.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { startNats, type TestNats } from "../support/nats.ts";
 import { PlanRecorder } from "../support/plan-recorder.ts";

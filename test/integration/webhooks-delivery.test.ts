@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
-import { enqueueWebhookEvent } from "../../src/features/webhooks/queue-store.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
+import { AddressGuard } from "../../src/tenancy/webhooks/address-guard.ts";
+import { enqueueWebhookEvent } from "../../src/tenancy/webhooks/queue-store.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";
 import { WebhookFixture } from "../support/webhook-fixture.ts";

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UserPrincipal } from "../../src/access/principal.ts";
 import { newId } from "../../src/base/ids.ts";
-import { PostgresSessionDeletion } from "../../src/features/erasure/session-erasure-store.ts";
-import { AddressGuard } from "../../src/features/webhooks/address-guard.ts";
+import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
+import { AddressGuard } from "../../src/tenancy/webhooks/address-guard.ts";
 import { codeOf } from "../support/route-call.ts";
 import type { SessionStory } from "../support/session-story.ts";
 import { until } from "../support/until.ts";

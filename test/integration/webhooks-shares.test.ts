@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DeliveryQueueStore } from "../../src/features/webhooks/queue-store.ts";
+import { DeliveryQueueStore } from "../../src/tenancy/webhooks/queue-store.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 
 const LEASE_MS = 60_000;

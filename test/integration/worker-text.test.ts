@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { WorkerSummariser } from "../../src/features/summaries/job.ts";
+import { WorkerSummariser } from "../../src/conversations/summaries/job.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import type { SummariseRequest } from "../../src/wire/gen/voice/v1/text.ts";

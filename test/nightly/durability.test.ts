@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { loadKeyFolder } from "../../src/features/accounts/signing-keys.ts";
+import { loadKeyFolder } from "../../src/tenancy/accounts/signing-keys.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
 import { WORKER_KEY } from "../support/worker-key.ts";

@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { afterAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { S3Blobs } from "../../src/features/recording/audio-store/s3-blobs.ts";
+import { S3Blobs } from "../../src/conversations/recording/audio-store/s3-blobs.ts";
 import { MotoServer } from "../support/audio-store/moto-server.ts";
 import type { StorePlace } from "../support/audio-store/store-places.ts";
 import { describeAudioStore } from "../support/audio-store/store-suite.ts";

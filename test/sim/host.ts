@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { isAppError, toAppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
-import { Maintenance } from "../../src/features/jobs/maintenance.ts";
-import type { NewChunk } from "../../src/features/recording/chunk-store.ts";
-import { AudioRedaction } from "../../src/features/transcript/redaction.ts";
+import { SessionErasure } from "../../src/conversations/erasure/session-erasure.ts";
+import { Maintenance } from "../../src/conversations/jobs/maintenance.ts";
+import type { NewChunk } from "../../src/conversations/recording/chunk-store.ts";
+import { AudioRedaction } from "../../src/conversations/transcript/redaction.ts";
 import { FeedRegistry } from "../../src/live/feed-registry.ts";
 import { metadataOf } from "../../src/live/frames.ts";
 import { renderFrames } from "../../src/live/render.ts";

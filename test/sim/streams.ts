@@ -1,13 +1,13 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
+import { PieceLogs } from "../../src/conversations/recording/audio-files/piece-logs.ts";
 import type {
   BlobStore,
   PieceLogStore,
-} from "../../src/features/recording/audio-store/audio-store.ts";
-import { PieceLogs } from "../../src/features/recording/piece-logs/piece-logs.ts";
-import { StreamFinalizer } from "../../src/features/recording/stream-finalizer.ts";
-import { AudioStreams } from "../../src/features/recording/stream-routes.ts";
-import type { StreamOrder } from "../../src/features/recording/streams.ts";
+} from "../../src/conversations/recording/audio-store/audio-store.ts";
+import { StreamFinalizer } from "../../src/conversations/recording/stream-finalizer.ts";
+import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
+import type { StreamOrder } from "../../src/conversations/recording/streams.ts";
 import { DeviceSocket, type DeviceSocketOptions } from "../../src/http/sockets/device-socket.ts";
 import { DEFAULT_LIVE_LIMITS } from "../../src/http/sockets/live-limits.ts";
 import type { Connection } from "../../src/http/sockets/live-socket.ts";

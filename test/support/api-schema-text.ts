@@ -1,5 +1,5 @@
 import openapiTS, { astToString } from "openapi-typescript";
-import { WEBHOOK_MESSAGES } from "../../src/features/webhooks/messages.ts";
+import { WEBHOOK_MESSAGES } from "../../src/tenancy/webhooks/messages.ts";
 import { DEVICE_FRAME_SCHEMAS, DEVICE_SERVER_FRAMES } from "../../src/wire/device-frames.ts";
 import { SERVER_FRAMES } from "../../src/wire/live-frames.ts";
 import { VIEWER_FRAME_SCHEMAS } from "../../src/wire/viewer-frames.ts";

@@ -2,8 +2,8 @@ import { rmSync } from "node:fs";
 import type { QueryResultRow } from "pg";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { Tokens } from "../../src/features/accounts/tokens.ts";
 import type { SessionEvent } from "../../src/session/event.ts";
+import { Tokens } from "../../src/tenancy/accounts/tokens.ts";
 import { openPolicyParts, type PolicyParts } from "./policy-parts.ts";
 import type { TestDatabase } from "./postgres.ts";
 

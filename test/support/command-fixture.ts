@@ -7,13 +7,13 @@ import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS, partitionOf } from "../../src/base/partition.ts";
 import { type Runtime, systemRuntime } from "../../src/base/runtime.ts";
 import { Stack } from "../../src/base/stack.ts";
-import { SessionStore } from "../../src/features/sessions/store.ts";
-import { segmentEditRoutes } from "../../src/features/transcript/edit-routes.ts";
-import { segmentRoutes } from "../../src/features/transcript/segments.ts";
+import { SessionStore } from "../../src/conversations/sessions/store.ts";
+import { segmentEditRoutes } from "../../src/conversations/transcript/edit-routes.ts";
+import { segmentRoutes } from "../../src/conversations/transcript/segments.ts";
 import {
   PostgresSegmentEdits,
   SegmentStore,
-} from "../../src/features/transcript/segments-store.ts";
+} from "../../src/conversations/transcript/segments-store.ts";
 import { SessionJournal } from "../../src/journal/session-journal.ts";
 import { CommandSender } from "../../src/nats/command-sender.ts";
 import { connectBus } from "../../src/nats/connect.ts";

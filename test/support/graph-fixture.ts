@@ -1,7 +1,7 @@
 import type { Principal, UserPrincipal } from "../../src/access/principal.ts";
-import type { GraphBuilder } from "../../src/features/graph/builder.ts";
-import { createGraph } from "../../src/features/graph/feature.ts";
-import { SearchStore } from "../../src/features/questions/search-store.ts";
+import type { GraphBuilder } from "../../src/conversations/questions/graph/builder.ts";
+import { createGraph } from "../../src/conversations/questions/graph/feature.ts";
+import { SearchStore } from "../../src/conversations/questions/search-store.ts";
 import type { ExtractedGraph, WorkerEntities } from "../../src/inference/worker-entities.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { extractGraph } from "../../workers/text/graph/extract.ts";

@@ -1,9 +1,9 @@
 import { bytesInMemory } from "../../src/base/codecs/file-bytes.ts";
 import { recordingStarts } from "../../src/base/codecs/joined-recordings.ts";
 import { openSoundFile } from "../../src/base/codecs/sound-file.ts";
-import type { AudioContainer } from "../../src/features/recording/audio-container.ts";
-import type { FileConverter } from "../../src/features/recording/conversion/file-converter.ts";
-import { readableUpload } from "../../src/features/recording/readable-upload.ts";
+import type { AudioContainer } from "../../src/conversations/recording/audio-container.ts";
+import type { FileConverter } from "../../src/conversations/recording/audio-files/file-converter.ts";
+import { readableUpload } from "../../src/conversations/recording/readable-upload.ts";
 
 /** Files one after the other in one upload, as it is checked, and its sound let go. */
 export async function readJoined(

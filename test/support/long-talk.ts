@@ -1,4 +1,4 @@
-import type { SegmentRecord } from "../../src/features/transcript/writing/segment-record.ts";
+import type { SegmentRecord } from "../../src/conversations/transcript/writing/segment-record.ts";
 
 const TEXT = "so we are going to look, if you want, at all the things that came of it.".split(" ");
 const WORDS = 15;

@@ -1,7 +1,7 @@
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import type { PieceLogStore } from "../../src/features/recording/audio-store/audio-store.ts";
-import { PieceLogs } from "../../src/features/recording/piece-logs/piece-logs.ts";
+import { PieceLogs } from "../../src/conversations/recording/audio-files/piece-logs.ts";
+import type { PieceLogStore } from "../../src/conversations/recording/audio-store/audio-store.ts";
 
 /** The bytes of streams as every process of the service stores them. */
 export function pieceLogs(store: PieceLogStore): PieceLogs {

@@ -5,7 +5,7 @@ import {
   SESSION_SORTS,
   type SessionFilter,
   SessionListStore,
-} from "../../src/features/sessions/list-store.ts";
+} from "../../src/conversations/sessions/list-store.ts";
 import type { Populated } from "./plan-population.ts";
 
 const DAY = 24 * 3_600_000;

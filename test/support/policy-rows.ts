@@ -1,7 +1,7 @@
 import type { Scope } from "../../src/access/principal.ts";
 import { newDeviceKey, newServiceKey, secretHash } from "../../src/access/secrets.ts";
 import { newId } from "../../src/base/ids.ts";
-import type { Tokens } from "../../src/features/accounts/tokens.ts";
+import type { Tokens } from "../../src/tenancy/accounts/tokens.ts";
 import type { State } from "./policy-rules.ts";
 
 export type Headers = Readonly<Record<string, string>>;

@@ -2,19 +2,19 @@ import pg from "pg";
 import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.ts";
 import type { RevocationEvent } from "../../src/access/revocations.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import type { AuditStore } from "../../src/features/audit/audit-store.ts";
-import { createAudit } from "../../src/features/audit/feature.ts";
 import {
   type AccountErasures,
   userEraseRoutes,
-} from "../../src/features/erasure/account-erasure.ts";
-import { createErasure } from "../../src/features/erasure/feature.ts";
-import { ErasureLedger } from "../../src/features/erasure/ledger/erasure-ledger.ts";
-import { LedgerFolder } from "../../src/features/erasure/ledger/ledger-folder.ts";
-import { ErasureLedgerStore } from "../../src/features/erasure/ledger/ledger-store.ts";
-import type { SessionErasure } from "../../src/features/erasure/session-erasure.ts";
+} from "../../src/conversations/erasure/account-erasure.ts";
+import { createErasure } from "../../src/conversations/erasure/feature.ts";
+import { ErasureLedger } from "../../src/conversations/erasure/ledger/erasure-ledger.ts";
+import { LedgerFolder } from "../../src/conversations/erasure/ledger/ledger-folder.ts";
+import { ErasureLedgerStore } from "../../src/conversations/erasure/ledger/ledger-store.ts";
+import type { SessionErasure } from "../../src/conversations/erasure/session-erasure.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { ACCOUNT_ENDINGS, DELETION_PARTS } from "../../src/roles/other-tables.ts";
+import type { AuditStore } from "../../src/tenancy/audit/audit-store.ts";
+import { createAudit } from "../../src/tenancy/audit/feature.ts";
 import { makeWav } from "./make-wav.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";

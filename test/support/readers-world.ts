@@ -1,7 +1,7 @@
 import { SCOPES } from "../../src/access/principal.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
-import { Tokens } from "../../src/features/accounts/tokens.ts";
+import { Tokens } from "../../src/tenancy/accounts/tokens.ts";
 import type { PolicyParts } from "./policy-parts.ts";
 import { type Headers, PolicyRows } from "./policy-rows.ts";
 import { SeededRandom } from "./seeded-random.ts";

@@ -10,7 +10,7 @@ import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { PARTITIONS } from "../../src/base/partition.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { AudioInventoryStore } from "../../src/features/transcript/audio-inventories-store.ts";
+import { AudioInventoryStore } from "../../src/conversations/transcript/audio-inventories-store.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { WorkerTranscribers } from "../../src/inference/worker-transcribers.ts";

@@ -1,11 +1,11 @@
 import { basename, dirname } from "node:path";
 import type { Runtime } from "../../src/base/runtime.ts";
-import type { DiskState } from "../../src/features/recording/durable-files/audio-watch.ts";
+import type { DiskState } from "../../src/conversations/recording/durable-files/audio-watch.ts";
 import type {
   FileOperations,
   FilePaths,
   LogPath,
-} from "../../src/features/recording/durable-files/file-writes.ts";
+} from "../../src/conversations/recording/durable-files/file-writes.ts";
 
 interface OpenFile {
   path: string;

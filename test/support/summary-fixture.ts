@@ -3,14 +3,14 @@ import type { DevicePrincipal, UserPrincipal } from "../../src/access/principal.
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { JobQueueStore } from "../../src/features/jobs/queue-store.ts";
-import { JobRunner, type JobRunnerOptions } from "../../src/features/jobs/runner.ts";
+import { JobQueueStore } from "../../src/conversations/jobs/queue-store.ts";
+import { JobRunner, type JobRunnerOptions } from "../../src/conversations/jobs/runner.ts";
 import {
   Summarisation,
   type SummariseOptions,
   type Summariser,
-} from "../../src/features/summaries/job.ts";
-import { SummaryJobStore } from "../../src/features/summaries/job-store.ts";
+} from "../../src/conversations/summaries/job.ts";
+import { SummaryJobStore } from "../../src/conversations/summaries/job-store.ts";
 import {
   SummariseRequest,
   SummariseResponse,

@@ -1,9 +1,9 @@
 import type { DatabasePool } from "slonik";
 import { type Log, silentLog } from "../../src/base/log.ts";
-import type { FolderBlobs } from "../../src/features/recording/audio-store/blobs.ts";
-import { AudioDamageStore } from "../../src/features/recording/integrity/audio-damage-store.ts";
-import { AudioMending } from "../../src/features/recording/integrity/audio-mending.ts";
-import { VerifiedAudio } from "../../src/features/recording/integrity/verified-audio.ts";
+import type { FolderBlobs } from "../../src/conversations/recording/audio-store/blobs.ts";
+import { AudioDamageStore } from "../../src/conversations/recording/integrity/audio-damage-store.ts";
+import { AudioMending } from "../../src/conversations/recording/integrity/audio-mending.ts";
+import { VerifiedAudio } from "../../src/conversations/recording/integrity/verified-audio.ts";
 import type { CommandNotifier } from "../../src/postgres/outbox.ts";
 
 const NOBODY: CommandNotifier = { notify: () => {} };

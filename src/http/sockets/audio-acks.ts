@@ -1,5 +1,5 @@
 import type { Runtime, Timer } from "../../base/runtime.ts";
-import type { AudioStream } from "../../features/recording/stream.ts";
+import type { AudioStream } from "../../conversations/recording/stream.ts";
 import type { DeviceServerFrame } from "../../wire/device-frames.ts";
 
 /** Acknowledgements follow the commit within this time, milliseconds. */

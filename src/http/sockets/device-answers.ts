@@ -1,5 +1,5 @@
 import type { AppError } from "../../base/errors.ts";
-import type { OpenedAudioStream } from "../../features/recording/stream-routes.ts";
+import type { OpenedAudioStream } from "../../conversations/recording/stream-routes.ts";
 import { CLOSE, type CloseCode } from "../../wire/close-codes.ts";
 import type { DeviceServerFrame } from "../../wire/device-frames.ts";
 import { closeCodeOf } from "../server/problem.ts";

@@ -3,10 +3,14 @@ import type { RightHolder } from "../../access/rights-watch.ts";
 import { withTimeout } from "../../base/deferred.ts";
 import { AppError, errorMessage, toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { HeartbeatCommand } from "../../features/devices/heartbeats.ts";
-import { type AudioStream, SLOW_BYTES } from "../../features/recording/stream.ts";
-import type { StreamCaller, StreamOrder, StreamPort } from "../../features/recording/streams.ts";
+import { type AudioStream, SLOW_BYTES } from "../../conversations/recording/stream.ts";
+import type {
+  StreamCaller,
+  StreamOrder,
+  StreamPort,
+} from "../../conversations/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
+import type { HeartbeatCommand } from "../../tenancy/devices/heartbeats.ts";
 import { CLOSE, type CloseCode } from "../../wire/close-codes.ts";
 import type { DeviceFrame, DeviceServerFrame } from "../../wire/device-frames.ts";
 import type { PublishedFrame } from "../../wire/live-frames.ts";

@@ -1,6 +1,6 @@
 import { withTimeout } from "../../base/deferred.ts";
 import { AppError, toAppError } from "../../base/errors.ts";
-import type { StreamPort } from "../../features/recording/streams.ts";
+import type { StreamPort } from "../../conversations/recording/streams.ts";
 import type { ConfigureFrame } from "../../wire/device-frames.ts";
 import {
   DeviceTranscript,

@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { AppError } from "../../base/errors.ts";
-import type { StreamOrder } from "../../features/recording/streams.ts";
+import type { StreamOrder } from "../../conversations/recording/streams.ts";
 import { type SchemaCheck, SchemaChecks } from "../../rest/schema-check.ts";
 import {
   type ConfigureFrame,

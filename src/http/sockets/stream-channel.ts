@@ -13,8 +13,12 @@ import { Pace } from "../../base/gcra.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Timer } from "../../base/runtime.ts";
-import type { SessionStreams } from "../../features/recording/session-streams.ts";
-import type { DeviceStreams, StreamCaller, StreamPort } from "../../features/recording/streams.ts";
+import type { SessionStreams } from "../../conversations/recording/session-streams.ts";
+import type {
+  DeviceStreams,
+  StreamCaller,
+  StreamPort,
+} from "../../conversations/recording/streams.ts";
 import type { LiveSource } from "../../live/live-source.ts";
 import { CLOSE } from "../../wire/close-codes.ts";
 import type { Origins } from "../server/caller.ts";

@@ -2,7 +2,7 @@ import pg from "pg";
 import { sql } from "slonik";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../../src/base/ids.ts";
-import type { MailMessage } from "../../../src/features/accounts/mail.ts";
+import type { MailMessage } from "../../../src/tenancy/accounts/mail.ts";
 import { AttackedService, type Person as SignedIn } from "../../support/attacked-service.ts";
 import { type Answer, HttpFixture } from "../../support/http-fixture.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../../src/base/ids.ts";
-import { PasswordHasher } from "../../../src/features/accounts/passwords.ts";
+import { PasswordHasher } from "../../../src/tenancy/accounts/passwords.ts";
 import { PASSWORD } from "../../support/account-fixture.ts";
 import { HttpFixture } from "../../support/http-fixture.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Sealer } from "../../../src/access/sealer.ts";
-import { voiceOwner } from "../../../src/features/voices/suggester.ts";
+import { voiceOwner } from "../../../src/conversations/voices/suggester.ts";
 import type { Person } from "../../support/attacked-service.ts";
 import { VoiceHouse } from "../../support/voice-house.ts";
 import { ANNA, ANNA_LATER, BEN_LATER, VoiceMeeting } from "../../support/voice-meeting.ts";

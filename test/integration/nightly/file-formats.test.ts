@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseWavHeader, wavFileHeader } from "../../../src/base/audio/wav.ts";
 import { loadDecoders } from "../../../src/base/codecs/sound-reader.ts";
-import { FileConverter } from "../../../src/features/recording/conversion/file-converter.ts";
+import { FileConverter } from "../../../src/conversations/recording/audio-files/file-converter.ts";
 import {
   BUNDLED,
   decodeBundled,

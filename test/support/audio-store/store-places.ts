@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AudioStore } from "../../../src/features/recording/audio-store/audio-store.ts";
-import { FolderBlobs } from "../../../src/features/recording/audio-store/blobs.ts";
+import type { AudioStore } from "../../../src/conversations/recording/audio-store/audio-store.ts";
+import { FolderBlobs } from "../../../src/conversations/recording/audio-store/blobs.ts";
 import {
   type MovedRecords,
   MovingStore,
-} from "../../../src/features/recording/audio-store/moving-store.ts";
-import { S3Blobs } from "../../../src/features/recording/audio-store/s3-blobs.ts";
-import type { S3Settings } from "../../../src/features/recording/audio-store/s3-bucket.ts";
+} from "../../../src/conversations/recording/audio-store/moving-store.ts";
+import { S3Blobs } from "../../../src/conversations/recording/audio-store/s3-blobs.ts";
+import type { S3Settings } from "../../../src/conversations/recording/audio-store/s3-bucket.ts";
 import { S3Server } from "./s3-server.ts";
 import { ACCESS_KEY, SECRET_KEY } from "./s3-signature.ts";
 

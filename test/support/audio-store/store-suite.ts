@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../../src/base/ids.ts";
-import type { AudioStore } from "../../../src/features/recording/audio-store/audio-store.ts";
+import type { AudioStore } from "../../../src/conversations/recording/audio-store/audio-store.ts";
 import { codeOf } from "../route-call.ts";
 import type { StorePlace } from "./store-places.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { toAppError } from "../../../src/base/errors.ts";
 import { newId } from "../../../src/base/ids.ts";
-import type { NewChunk } from "../../../src/features/recording/chunk-store.ts";
+import type { NewChunk } from "../../../src/conversations/recording/chunk-store.ts";
 import { openSql, openTwin, type Stand } from "./contract-stand.ts";
 
 /** When everything happens whose time is told from outside. */

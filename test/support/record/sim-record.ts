@@ -2,18 +2,17 @@ import type { Backlog } from "../../../src/actor/backlog.ts";
 import type { CommandRecord, Journal } from "../../../src/actor/journal.ts";
 import type { LeaseTable } from "../../../src/actor/lease.ts";
 import type { Runtime } from "../../../src/base/runtime.ts";
-import type { HeartbeatStore } from "../../../src/features/devices/heartbeats.ts";
-import type { DeletionRecords } from "../../../src/features/erasure/session-erasure-store.ts";
-import type { ChunkStore } from "../../../src/features/recording/chunk-store.ts";
-import type { DeviceSessionStore } from "../../../src/features/recording/device-sessions-store.ts";
-import type { RedactedSpans } from "../../../src/features/recording/playback-store.ts";
+import type { DeletionRecords } from "../../../src/conversations/erasure/session-erasure-store.ts";
+import type { ChunkStore } from "../../../src/conversations/recording/chunk-store.ts";
+import type { DeviceSessionStore } from "../../../src/conversations/recording/device-sessions-store.ts";
+import type { RedactedSpans } from "../../../src/conversations/recording/playback-store.ts";
 import type {
   AudioStreamStore,
   OpenChunks,
-} from "../../../src/features/recording/stream-records.ts";
-import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
-import type { RedactionRecords } from "../../../src/features/transcript/redaction.ts";
-import type { SegmentEdits } from "../../../src/features/transcript/segments-store.ts";
+} from "../../../src/conversations/recording/stream-records.ts";
+import type { StreamSigns } from "../../../src/conversations/recording/stream-routes.ts";
+import type { RedactionRecords } from "../../../src/conversations/transcript/redaction.ts";
+import type { SegmentEdits } from "../../../src/conversations/transcript/segments-store.ts";
 import type { LiveSource } from "../../../src/live/live-source.ts";
 import type { JournalRecord } from "../../../src/live/render.ts";
 import type { ReadOwners } from "../../../src/nats/partition-owners.ts";
@@ -22,6 +21,7 @@ import type { AudioSource } from "../../../src/recognition/audio-source.ts";
 import type { DeviceSigns } from "../../../src/session/device-signs.ts";
 import type { SessionEvent } from "../../../src/session/event.ts";
 import type { SessionWrite } from "../../../src/session/write.ts";
+import type { HeartbeatStore } from "../../../src/tenancy/devices/heartbeats.ts";
 import type { DurableFrame } from "../../../src/wire/live-frames.ts";
 import type { Moods } from "./moods.ts";
 import type { RecordTables } from "./record-tables.ts";

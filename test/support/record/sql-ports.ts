@@ -1,19 +1,18 @@
 import type { DatabasePool } from "slonik";
 import type { Runtime } from "../../../src/base/runtime.ts";
-import { PostgresHeartbeats } from "../../../src/features/devices/heartbeats-store.ts";
-import { PostgresSessionDeletion } from "../../../src/features/erasure/session-erasure-store.ts";
-import { PostgresChunkStore } from "../../../src/features/recording/chunk-store.ts";
-import { PostgresDeviceSessions } from "../../../src/features/recording/device-sessions-store.ts";
-import { PostgresOpenChunks } from "../../../src/features/recording/open-chunks-store.ts";
-import { PostgresRedactedSpans } from "../../../src/features/recording/playback-store.ts";
-import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
+import { PostgresSessionDeletion } from "../../../src/conversations/erasure/session-erasure-store.ts";
+import { PostgresChunkStore } from "../../../src/conversations/recording/chunk-store.ts";
+import { PostgresDeviceSessions } from "../../../src/conversations/recording/device-sessions-store.ts";
+import { PostgresOpenChunks } from "../../../src/conversations/recording/open-chunks-store.ts";
+import { PostgresRedactedSpans } from "../../../src/conversations/recording/playback-store.ts";
+import type { StreamSigns } from "../../../src/conversations/recording/stream-routes.ts";
 import {
   PostgresAudioStreams,
   PostgresStreamSigns,
-} from "../../../src/features/recording/stream-store.ts";
-import { PostgresDeviceSigns } from "../../../src/features/sessions/device-signs-store.ts";
-import { PostgresRedactions } from "../../../src/features/transcript/redaction-store.ts";
-import { PostgresSegmentEdits } from "../../../src/features/transcript/segments-store.ts";
+} from "../../../src/conversations/recording/stream-store.ts";
+import { PostgresDeviceSigns } from "../../../src/conversations/sessions/device-signs-store.ts";
+import { PostgresRedactions } from "../../../src/conversations/transcript/redaction-store.ts";
+import { PostgresSegmentEdits } from "../../../src/conversations/transcript/segments-store.ts";
 import { SessionJournal } from "../../../src/journal/session-journal.ts";
 import { LiveLog, RecordedHeartbeat } from "../../../src/live/replay-store.ts";
 import { PostgresCommandRecord } from "../../../src/postgres/command-outcomes.ts";
@@ -21,6 +20,7 @@ import { SessionBacklog } from "../../../src/postgres/outbox.ts";
 import { SessionAudio } from "../../../src/recognition/session-audio-store.ts";
 import { DELETION_PARTS, OTHER_TABLES } from "../../../src/roles/other-tables.ts";
 import type { DeviceSigns } from "../../../src/session/device-signs.ts";
+import { PostgresHeartbeats } from "../../../src/tenancy/devices/heartbeats-store.ts";
 import type { HostHooks, HostRecord } from "./sim-record.ts";
 
 /** The service's own stores over a pool. */

@@ -1,7 +1,7 @@
 import { OPUS_PRE_ROLL } from "../../../src/base/audio/opus-packets.ts";
 import { toSessionSamples } from "../../../src/base/audio/sample-rate.ts";
-import { readPieces } from "../../../src/features/recording/piece-logs/stored-pieces.ts";
-import type { LivePiece } from "../../../src/features/recording/stream-finalizer.ts";
+import { readPieces } from "../../../src/conversations/recording/audio-files/stored-pieces.ts";
+import type { LivePiece } from "../../../src/conversations/recording/stream-finalizer.ts";
 import type {
   AudioSource,
   Opening,

@@ -4,7 +4,7 @@ import {
   type ChunkStore,
   type NewChunk,
   type StoredChunk,
-} from "../../../src/features/recording/chunk-store.ts";
+} from "../../../src/conversations/recording/chunk-store.ts";
 import { GroupCommit } from "../../../src/postgres/group-commit.ts";
 import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import { HELD, whenFree } from "../../../src/postgres/when-free.ts";

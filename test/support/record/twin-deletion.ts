@@ -4,7 +4,7 @@ import type {
   DeletionKind,
   DeletionReceipt,
   DeletionRecords,
-} from "../../../src/features/erasure/session-erasure-store.ts";
+} from "../../../src/conversations/erasure/session-erasure-store.ts";
 import type { SessionDeleted } from "../../../src/session/event.ts";
 import { deletionPlaceholder } from "../../../src/session/redaction.ts";
 import { insertAudit, wordsOf } from "./projections.ts";

@@ -1,7 +1,7 @@
 import { AppError } from "../../../src/base/errors.ts";
-import type { Beat, HeartbeatStore } from "../../../src/features/devices/heartbeats.ts";
-import type { StreamSigns } from "../../../src/features/recording/stream-routes.ts";
+import type { StreamSigns } from "../../../src/conversations/recording/stream-routes.ts";
 import type { DeviceSigns, Signs } from "../../../src/session/device-signs.ts";
+import type { Beat, HeartbeatStore } from "../../../src/tenancy/devices/heartbeats.ts";
 import type { StreamRow } from "./rows.ts";
 import type { TwinParts } from "./twin-journal.ts";
 

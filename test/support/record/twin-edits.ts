@@ -1,4 +1,7 @@
-import { type SegmentEdits, spreadWords } from "../../../src/features/transcript/segments-store.ts";
+import {
+  type SegmentEdits,
+  spreadWords,
+} from "../../../src/conversations/transcript/segments-store.ts";
 import type { TwinParts } from "./twin-journal.ts";
 
 /** Edited texts until the append that puts them in place, over tables in memory. */

@@ -1,10 +1,10 @@
 import { AppError } from "../../../src/base/errors.ts";
-import type { NewChunk, StoredChunk } from "../../../src/features/recording/chunk-store.ts";
+import type { NewChunk, StoredChunk } from "../../../src/conversations/recording/chunk-store.ts";
 import type {
   OpenChunk,
   OpenChunks,
   UnsealedAudio,
-} from "../../../src/features/recording/stream-records.ts";
+} from "../../../src/conversations/recording/stream-records.ts";
 import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import type { RecordTables } from "./record-tables.ts";
 import type { PieceRow } from "./rows.ts";

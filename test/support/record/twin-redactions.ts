@@ -1,10 +1,10 @@
-import type { RedactedSpans } from "../../../src/features/recording/playback-store.ts";
+import type { RedactedSpans } from "../../../src/conversations/recording/playback-store.ts";
 import type {
   ChunkName,
   RedactedChunk,
   RedactionRecords,
   SilencedFile,
-} from "../../../src/features/transcript/redaction.ts";
+} from "../../../src/conversations/transcript/redaction.ts";
 import type { Span } from "../../../src/session/segments.ts";
 import { isUnder } from "./journal-statements.ts";
 import type { ChunkRow } from "./rows.ts";

@@ -4,8 +4,8 @@ import type {
   OwnerStopRequest,
   RecordingWorkspace,
   StopRequest,
-} from "../../../src/features/recording/device-sessions-store.ts";
-import type { NewSession } from "../../../src/features/sessions/session-rows-store.ts";
+} from "../../../src/conversations/recording/device-sessions-store.ts";
+import type { NewSession } from "../../../src/conversations/sessions/session-rows-store.ts";
 import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import { MAX_MISSING } from "../../../src/session/limits.ts";
 import type { SessionPhase } from "../../../src/session/status.ts";

@@ -6,8 +6,8 @@ import type {
   StreamHold,
   StreamSettings,
   TakenStream,
-} from "../../../src/features/recording/stream-records.ts";
-import { assertRecording } from "../../../src/features/recording/stream-store.ts";
+} from "../../../src/conversations/recording/stream-records.ts";
+import { assertRecording } from "../../../src/conversations/recording/stream-store.ts";
 import { GroupCommit } from "../../../src/postgres/group-commit.ts";
 import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import { HELD, whenFree } from "../../../src/postgres/when-free.ts";

@@ -5,14 +5,14 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { bearerOf, isDeviceKey, newDeviceKey, randomText } from "../../../src/access/secrets.ts";
 import { isAppError } from "../../../src/base/errors.ts";
-import { PasswordHasher } from "../../../src/features/accounts/passwords.ts";
-import { loadKeyFolder, parseKeyMaterial } from "../../../src/features/accounts/signing-keys.ts";
+import { PasswordHasher } from "../../../src/tenancy/accounts/passwords.ts";
+import { loadKeyFolder, parseKeyMaterial } from "../../../src/tenancy/accounts/signing-keys.ts";
 import {
   newPairingCode,
   normalisePairingCode,
   pairingCodeHash,
   showPairingCode,
-} from "../../../src/features/devices/pairing.ts";
+} from "../../../src/tenancy/devices/pairing.ts";
 
 describe("device keys", () => {
   it("form: made keys are recognised, any single typing mistake is not", () => {

@@ -3,7 +3,7 @@ import { AppError } from "../../../src/base/errors.ts";
 import type { Log } from "../../../src/base/log.ts";
 import { systemRuntime } from "../../../src/base/runtime.ts";
 import { TroubleLog } from "../../../src/base/trouble-log.ts";
-import { Maintenance } from "../../../src/features/jobs/maintenance.ts";
+import { Maintenance } from "../../../src/conversations/jobs/maintenance.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { until } from "../../support/until.ts";
 

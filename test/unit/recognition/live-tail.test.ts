@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { LiveAudio, LivePiece } from "../../../src/features/recording/stream-finalizer.ts";
+import type {
+  LiveAudio,
+  LivePiece,
+} from "../../../src/conversations/recording/stream-finalizer.ts";
 import { StreamTail } from "../../../src/recognition/stream-tail.ts";
 
 function piece(sequence: number, index: number): LivePiece {

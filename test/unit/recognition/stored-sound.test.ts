@@ -3,7 +3,7 @@ import { AppError } from "../../../src/base/errors.ts";
 import {
   type Damage,
   DamagedAudio,
-} from "../../../src/features/recording/integrity/file-damage.ts";
+} from "../../../src/conversations/recording/integrity/file-damage.ts";
 import { mayBeTheAudio } from "../../../src/recognition/poison-detector.ts";
 import { readStoredSound } from "../../../src/recognition/stored-sound.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LiveAudio } from "../../../src/features/recording/stream-finalizer.ts";
+import type { LiveAudio } from "../../../src/conversations/recording/stream-finalizer.ts";
 import { StreamTails } from "../../../src/recognition/stream-tail.ts";
 
 function piece(index: number): LiveAudio {

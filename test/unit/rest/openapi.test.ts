@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
 import { ERROR_CODES } from "../../../src/base/errors.ts";
-import { healthRoutes } from "../../../src/features/admin/health.ts";
+import { healthRoutes } from "../../../src/conversations/admin/health.ts";
 import { docsRoutes } from "../../../src/rest/docs.ts";
 import { openApiDocument } from "../../../src/rest/openapi.ts";
 import { defineRoute, type Route } from "../../../src/rest/route.ts";

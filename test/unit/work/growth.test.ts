@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { writeAnswer } from "../../../src/features/compat/answers.ts";
-import { writeComparison } from "../../../src/features/transcript/writing/comparison-document.ts";
-import { srtCues, toSrt } from "../../../src/features/transcript/writing/export-formats.ts";
-import { segmentsOf } from "../../../src/features/transcript/writing/segment-row.ts";
+import { writeComparison } from "../../../src/conversations/transcript/writing/comparison-document.ts";
+import { srtCues, toSrt } from "../../../src/conversations/transcript/writing/export-formats.ts";
+import { segmentsOf } from "../../../src/conversations/transcript/writing/segment-row.ts";
 import {
   type TranscriptOrder,
   writeTranscript,
-} from "../../../src/features/transcript/writing/transcript-document.ts";
+} from "../../../src/conversations/transcript/writing/transcript-document.ts";
+import { writeAnswer } from "../../../src/openai-deepgram/answers.ts";
 import { longTalk } from "../../support/long-talk.ts";
 import { growthOf, MOST_TIMES, type WalkedInput } from "../../support/work-growth.ts";
 

@@ -1,14 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { describe, expect, it } from "vitest";
 import { parseWavHeader } from "../../../src/base/audio/wav.ts";
-import { MAX_PASSAGES } from "../../../src/features/questions/by-rule.ts";
-import { PASSAGES_PAGE, passageRow } from "../../../src/features/questions/conversations-store.ts";
-import { spreadWords } from "../../../src/features/transcript/segments-store.ts";
+import { MAX_PASSAGES } from "../../../src/conversations/questions/by-rule.ts";
+import {
+  PASSAGES_PAGE,
+  passageRow,
+} from "../../../src/conversations/questions/conversations-store.ts";
+import { spreadWords } from "../../../src/conversations/transcript/segments-store.ts";
 import {
   presentRevised,
   presentWords,
-} from "../../../src/features/transcript/writing/present-segments.ts";
-import { segmentRow } from "../../../src/features/transcript/writing/segment-row.ts";
+} from "../../../src/conversations/transcript/writing/present-segments.ts";
+import { segmentRow } from "../../../src/conversations/transcript/writing/segment-row.ts";
 import { parseJson } from "../../../src/http/server/request-body.ts";
 import { SchemaChecks } from "../../../src/rest/schema-check.ts";
 import { Conversation } from "../../../src/wire/gen/voice/v1/retrieval.ts";

@@ -1,16 +1,19 @@
 import { describe, expect, it } from "vitest";
+import { findCommunities } from "../../../src/conversations/questions/graph/communities.ts";
+import { shortestPath } from "../../../src/conversations/questions/graph/entity-routes.ts";
+import type {
+  EntityRecord,
+  RelationRecord,
+} from "../../../src/conversations/questions/graph/records.ts";
+import { createCutter } from "../../../src/conversations/recording/stream-encoding.ts";
+import type { StreamSettings } from "../../../src/conversations/recording/stream-records.ts";
+import { parseQuery } from "../../../src/http/server/request.ts";
 import {
   type LiveAudio,
   openLiveAudio,
   STEP_BYTES,
-} from "../../../src/features/compat/live-audio.ts";
-import { writeFinal } from "../../../src/features/compat/written-finals.ts";
-import { findCommunities } from "../../../src/features/graph/communities.ts";
-import { shortestPath } from "../../../src/features/graph/entity-routes.ts";
-import type { EntityRecord, RelationRecord } from "../../../src/features/graph/records.ts";
-import { createCutter } from "../../../src/features/recording/stream-encoding.ts";
-import type { StreamSettings } from "../../../src/features/recording/stream-records.ts";
-import { parseQuery } from "../../../src/http/server/request.ts";
+} from "../../../src/openai-deepgram/live-audio.ts";
+import { writeFinal } from "../../../src/openai-deepgram/written-finals.ts";
 import type { ResultsBody } from "../../../src/wire/live-frames.ts";
 import { soundBytes } from "../../support/sound-files.ts";
 import { growthOf, MOST_TIMES, type WalkedInput } from "../../support/work-growth.ts";

@@ -7,7 +7,7 @@ import {
   opusPacketSamples,
   splitOpusPackets,
 } from "../../../../src/base/audio/opus-packets.ts";
-import { StreamHead } from "../../../../src/features/recording/stream-head.ts";
+import { StreamHead } from "../../../../src/conversations/recording/stream-head.ts";
 import { encodeVariety, opusVarieties } from "../../../support/opus-variety.ts";
 import { OpusVerdict } from "../../../support/opus-verdict.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
