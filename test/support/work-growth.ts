@@ -15,7 +15,7 @@ export const MOST_TIMES = 16;
 /** What the event loop may be held up by one caller at a time, processor time in milliseconds. */
 const MOST_MS = 50;
 /** Other work on the machine makes figures larger, never smaller. */
-const ATTEMPTS = 4;
+const ATTEMPTS = 12;
 
 /**
  * How many times as long as a tenth of it the largest input takes, and how long, milliseconds of processor
