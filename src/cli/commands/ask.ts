@@ -55,8 +55,20 @@ function answerRows({ answer, citations }: Answer, style: AnswerStyle): string[]
 
 interface AskOptions extends ConnectionOptions {
   readonly json?: boolean;
-  readonly session?: string;
+  readonly session?: string | undefined;
   readonly workspace?: string;
+}
+
+const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * A session that stands before the question, where other commands take theirs: an id, or `last` before a question in
+ * quotation marks. Else the words are the question, as "last week" begins one.
+ */
+export function sessionBefore(words: readonly string[]): string | undefined {
+  const [first = "", ...question] = words;
+  const isLast = first === "last" && question.length === 1 && /\s/.test(question[0] ?? "");
+  return isLast || (SESSION_ID.test(first) && question.length > 0) ? first : undefined;
 }
 
 /** Time limit of an answer, milliseconds: one about many long sessions takes a while. */
@@ -79,18 +91,21 @@ export function addAsk(program: Command, context: CommandContext): void {
   ).action((words: string[], options: AskOptions) => ask(words, options, context));
 }
 
-async function ask(words: string[], options: AskOptions, context: CommandContext): Promise<void> {
+async function ask(given: string[], options: AskOptions, context: CommandContext): Promise<void> {
   const { env, stdin, stdout } = context;
-  if (options.session !== undefined && options.workspace !== undefined) {
+  const before = options.session === undefined ? sessionBefore(given) : undefined;
+  const { session = before } = options;
+  const words = before === undefined ? given : given.slice(1);
+  if (session !== undefined && options.workspace !== undefined) {
     throw new CommandFailure("give --session or --workspace, not both", undefined, EXIT.usage);
   }
   const query = (words.join(" ") === "-" ? await text(stdin) : words.join(" ")).trim();
   if (query === "") throw new CommandFailure("the question is empty", undefined, EXIT.usage);
   const user = await openUserSession(options, env);
-  const answer = await answerTo(query, user, options, context);
+  const answer = await answerTo(query, user, { ...options, session }, context);
   if (options.json) return writeJson(stdout, answer);
   const columns = stdout.isTTY ? sizeOf(stdout).columns : Number.POSITIVE_INFINITY;
-  const style = { columns, colour: wantsColour(context), isAcross: options.session === undefined };
+  const style = { columns, colour: wantsColour(context), isAcross: session === undefined };
   stdout.write(`${answerRows(answer, style).join("\n")}\n`);
 }
 
