@@ -225,6 +225,13 @@ describe("page over the whole service", () => {
     await owner.getByRole("button", { name: "Ask", exact: true }).click();
     await owner.getByText(`${refusal.message} It is asked again …`).waitFor();
     await owner.locator(".asked").first().locator(".moment").first().waitFor();
+    // Words that were not heard clearly are shown as in the transcript.
+    const unclear = { answer: "To [Tunisia and?] back.", tools_used: [], citations: [] };
+    await owner.route("**/hirag-query", (to) => to.fulfill({ json: unclear }), { times: 1 });
+    await owner.getByLabel("Ask about this session").fill("Where to?");
+    await owner.getByRole("button", { name: "Ask", exact: true }).click();
+    await owner.locator(".answer [data-unclear]", { hasText: "Tunisia and" }).waitFor();
+    expect(await owner.locator(".answer").first().textContent()).toBe("To Tunisia and back.");
     await refuse("60");
     await owner.getByLabel("Ask about this session").fill("What is the price limit?");
     await owner.getByRole("button", { name: "Ask", exact: true }).click();

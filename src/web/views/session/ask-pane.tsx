@@ -5,6 +5,7 @@ import { callPatiently, messageOf } from "../../api/client.ts";
 import type { Answer } from "../../api/records.ts";
 import { Moments } from "./citations.tsx";
 import type { SessionModel } from "./model/session-model.ts";
+import { HeardText } from "./notes/note-sentences.tsx";
 
 interface Asked {
   readonly n: number;
@@ -117,7 +118,9 @@ function AskedQuestion({ asked, model, onJump, onAgain }: AskedQuestionProps): V
       )}
       {answer && (
         <>
-          <p>{answer.answer}</p>
+          <p class="answer">
+            <HeardText text={answer.answer} />
+          </p>
           {answer.citations.length === 0 && <SaidWords model={model} question={question} />}
           <Moments
             model={model}

@@ -26,21 +26,30 @@ export function MomentLink({ model, item, onJump, id }: MomentLinkProps): VNode 
       }}
     >
       <span id={id}>
-        {heardParts(item.text).map(({ text, isUnclear }, n) => (
-          <span
-            key={n}
-            data-unclear={isUnclear ? "" : undefined}
-            title={isUnclear ? "Not heard clearly" : undefined}
-          >
-            {text}
-          </span>
-        ))}
+        <HeardText text={item.text} />
       </span>{" "}
       <span class="moment-at">
         {clockTime(item.start_ms / 1_000)}
         {speaker !== undefined && ` ${nameIn(speaker, (label) => model.nameOf(label))}`}
       </span>
     </button>
+  );
+}
+
+/** Words of the service for people, with those that were not heard clearly as the transcript shows them. */
+export function HeardText({ text }: { text: string }): VNode {
+  return (
+    <>
+      {heardParts(text).map(({ text: part, isUnclear }, n) => (
+        <span
+          key={n}
+          data-unclear={isUnclear ? "" : undefined}
+          title={isUnclear ? "Not heard clearly" : undefined}
+        >
+          {part}
+        </span>
+      ))}
+    </>
   );
 }
 
