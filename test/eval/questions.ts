@@ -1,6 +1,6 @@
-// Plain questions: `node deploy/run.mjs test/eval/questions.ts --file PATH [--show]`. Never fails a build.
+// Plain questions: `npm run eval:questions -- --file PATH [--show]`. Never fails a build.
 import { existsSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import {
   type Answer,
@@ -14,7 +14,8 @@ import { faultsOf, type PlainQuestion } from "./judged-answer.ts";
 import { readMeetings } from "./qmsum.ts";
 import { textTable } from "./text-table.ts";
 
-const DEMO = join(import.meta.dirname, "../../deploy/demo/conversation.json");
+const PROJECT = resolve(import.meta.dirname, "../..");
+const DEMO = join(PROJECT, "deploy/demo/conversation.json");
 
 interface Demo {
   turns: { speaker: string; start_ms: number; end_ms: number; text: string }[];
@@ -60,6 +61,12 @@ function answerOf(query: string, conversation: Conversation): Answer {
   throw new Error("The task ended without an answer.");
 }
 
+/** As the command has it for a file of the project; of others the name alone, as folders differ by machine. */
+function toldPath(file: string): string {
+  const path = relative(PROJECT, resolve(file));
+  return path.startsWith("..") ? basename(file) : path;
+}
+
 function report(file: string, known: ReadonlyMap<string, Conversation>, isShown: boolean): void {
   const questions = JSON.parse(readFileSync(file, "utf8")) as PlainQuestion[];
   const byKind = new Map<string, boolean[]>();
@@ -89,7 +96,7 @@ function report(file: string, known: ReadonlyMap<string, Conversation>, isShown:
     row("all", [...byKind.values()].flat()),
   ]);
   console.log(table);
-  recordFigures(table, `npm run eval:questions -- --file ${basename(file)}`);
+  recordFigures(table, `npm run eval:questions -- --file ${toldPath(file)}`);
   if (unusable > 0) console.log(`${unusable} left out: their meeting is not here.`);
 }
 
