@@ -11,6 +11,8 @@ import { rouge } from "./rouge.ts";
 import { textTable } from "./text-table.ts";
 
 const BUDGETS = [512, 1_024, 2_048] as const;
+/** What a reader opens before giving up. */
+const OPENED = 3;
 
 interface Scored {
   recall: number[];
@@ -18,6 +20,8 @@ interface Scored {
   words: number;
   /** Share of cited turns that are evidence; undefined when the answer cites none. */
   precision: number | undefined;
+  /** True when one of the first three citations is evidence. */
+  isFound: boolean;
   ms: number;
 }
 
@@ -60,13 +64,14 @@ function score(meeting: Meeting, query: MeetingQuery): Scored {
   );
   const ms = performance.now() - began;
   const { one, two, longest } = rouge(answer.text, query.answer);
-  const hits = answer.citations.filter(({ segmentId }) => query.gold.has(Number(segmentId)));
-  const cited = answer.citations.length;
+  const isHit = answer.citations.map(({ segmentId }) => query.gold.has(Number(segmentId)));
+  const cited = isHit.length;
   return {
     recall,
     rouge: [one, two, longest],
     words: answer.text.split(/\s+/).length,
-    precision: cited === 0 ? undefined : hits.length / cited,
+    precision: cited === 0 ? undefined : isHit.filter(Boolean).length / cited,
+    isFound: isHit.slice(0, OPENED).some(Boolean),
     ms,
   };
 }
@@ -149,6 +154,7 @@ const result = {
   citationPrecision: mean(
     all.flatMap(({ precision }) => (precision === undefined ? [] : [precision])),
   ),
+  foundInFirst: all.filter(({ isFound }) => isFound).length / all.length,
   refusedAnswerable: refused / all.length,
   refusedAbsent: absent / Math.max(1, asked),
   p95LongSessionMs: longSession(meetings),
@@ -166,6 +172,7 @@ const table = textTable([
   ["ROUGE-1/2/Lsum", result.rouge.map((r) => r.toFixed(1)).join(" "), "28 7.5 24.5"],
   ["words per answer", result.words.toFixed(0), ""],
   ["citation precision", result.citationPrecision.toFixed(3), "≥ .45"],
+  [`evidence in the first ${OPENED} citations`, percent(result.foundInFirst), ""],
   ["refused though answerable", percent(result.refusedAnswerable), "≤ 10 %"],
   ["refused, never said", percent(result.refusedAbsent), "≥ 90 %"],
   ["p95, 20,000 words", `${result.p95LongSessionMs.toFixed(0)} ms`, "< 150 ms"],
