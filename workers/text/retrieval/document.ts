@@ -32,7 +32,7 @@ export interface Sentence {
   offset: number;
 }
 
-/** About ninety consecutive words: the unit of ranking. */
+/** Whole turns of some ninety consecutive words together, or a piece of a long turn: the unit of ranking. */
 export interface Unit {
   conversation: number;
   /** Indexes of its sentences in the flat list, from `first` up to `end`. */
@@ -45,6 +45,8 @@ export interface Unit {
 }
 
 const UNIT_WORDS = 90;
+/** Longer turns are cut after a sentence; what belongs together is otherwise mostly whole turns. */
+const MOST_UNIT_WORDS = 200;
 const MAX_SENTENCE_WORDS = 60;
 const PASSAGES_PER_STEP = 100;
 
@@ -110,13 +112,18 @@ export function packUnits(sentences: readonly Sentence[]): Unit[] {
   let length = 0;
   for (const [index, sentence] of sentences.entries()) {
     length += sentence.length;
-    const next = sentences[index + 1];
-    if (length < UNIT_WORDS && next?.conversation === sentence.conversation) continue;
+    if (!isUnitFull(length, sentence, sentences[index + 1])) continue;
     units.push(createUnit(sentences, first, index + 1, length));
     first = index + 1;
     length = 0;
   }
   return units;
+}
+
+/** `length`: words up to the end of `last`, after which `next` would come. */
+function isUnitFull(length: number, last: Sentence, next: Sentence | undefined): boolean {
+  if (next?.conversation !== last.conversation) return true;
+  return length >= (next.passage === last.passage ? MOST_UNIT_WORDS : UNIT_WORDS);
 }
 
 function createUnit(

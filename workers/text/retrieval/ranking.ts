@@ -1,7 +1,8 @@
 import type { Unit } from "./document.ts";
 
-const K1 = 1.2;
-const B = 0.75;
+/** Units are of nearly one length, and hardly say a word often: less of both than usual. */
+const K1 = 0.8;
+const B = 0.5;
 /**
  * Within one conversation the distinctive words are few, so rarity has a little more weight than
  * usual.
@@ -54,34 +55,46 @@ export function scoreUnits(
   });
 }
 
-/**
- * Smooths scores over neighbouring units: a weighted sum of Gaussians over the distance in words,
- * with the given widths. Units of different conversations do not affect each other.
- */
-export function smooth(
-  scores: readonly number[],
-  units: readonly Unit[],
-  widths: readonly number[],
-): number[] {
-  const reach = 3 * Math.max(...widths);
-  return units.map((unit, at) => {
-    let sum = 0;
-    for (const step of [-1, 1]) {
-      for (let near = step === 1 ? at : at - 1; ; near += step) {
-        const other = units[near];
-        if (other === undefined || other.conversation !== unit.conversation) break;
-        const distance = Math.abs(other.middle - unit.middle);
-        if (distance > reach) break;
-        const score = scores[near] ?? 0;
-        if (score > 0) sum += score * kernel(distance, widths);
-      }
-    }
-    return sum;
-  });
+/** Over how many words before and after it a place tells what is spoken about, see `smooth`. */
+export interface Reach {
+  before: number;
+  after: number;
 }
 
-function kernel(distance: number, widths: readonly number[]): number {
-  let sum = 0;
-  for (const width of widths) sum += Math.exp(-0.5 * (distance / width) ** 2) / width;
-  return (sum * 100) / widths.length;
+/** Farther off, in multiples of the reach, a place tells nothing. */
+const FARTHEST = 3;
+
+/**
+ * Smooths scores over neighbouring units: each spreads to those around it, exponentially less with the
+ * distance in words, like the counts of positional language models (Lv and Zhai, SIGIR 2009). It reaches
+ * farther after it than before: once a matter has been named, people go on about it without naming it again.
+ * Units of different conversations do not affect each other.
+ */
+export function smooth(scores: readonly number[], units: readonly Unit[], reach: Reach): number[] {
+  const sums = units.map(() => 0);
+  for (const [from, score] of scores.entries()) {
+    if (score === 0) continue;
+    spread(score, from, { step: 1, words: reach.after }, units, sums);
+    spread(score, from, { step: -1, words: reach.before }, units, sums);
+    sums[from] = (sums[from] ?? 0) + score;
+  }
+  return sums;
+}
+
+/** Adds a unit's score to the sums of those after it, with a step of -1 before it. */
+function spread(
+  score: number,
+  from: number,
+  { step, words }: { step: 1 | -1; words: number },
+  units: readonly Unit[],
+  sums: number[],
+): void {
+  const source = units[from];
+  for (let at = from + step; ; at += step) {
+    const unit = units[at];
+    if (source === undefined || unit?.conversation !== source.conversation) return;
+    const distance = Math.abs(unit.middle - source.middle) / words;
+    if (distance > FARTHEST) return;
+    sums[at] = (sums[at] ?? 0) + score * Math.exp(-distance);
+  }
 }

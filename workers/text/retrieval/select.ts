@@ -26,6 +26,8 @@ const REPLY_SHARE = 0.5;
 const LIKE = 0.6;
 const REACH = 1;
 const BASE = 0.2;
+/** How much more than its own words the place of a sentence in its conversation counts. */
+const PLACE_POWER = 3;
 const ASKING =
   /^(so |and |but |well )*(what|when|where|who|why|how|which|will|would|could|can|should|do|does|did|is|are|was|were|have|has) (i|you|we|they|he|she|it|the|that|this|there|any|our|your)\b/i;
 
@@ -49,19 +51,31 @@ export function rankSentences(found: Search): Pick[] {
     return matched / total;
   });
   const picks: Pick[] = [];
+  const best = bestPlaces(found);
   for (const [at, unit] of found.units.entries()) {
-    const surroundings = (found.scores[at] ?? 0) / top;
-    if (surroundings === 0) continue;
+    const score = found.scores[at] ?? 0;
+    if (score === 0) continue;
+    const own = best.get(unit.conversation) ?? score;
+    const surroundings = (own / top) * (score / own) ** PLACE_POWER;
     for (let index = unit.first; index < unit.end; index += 1) {
       const sentence = found.sentences[index];
       if (sentence === undefined || !admits(sentence)) continue;
       const reply = replyShare(found.sentences[index - 1], sentence, relevance[index - 1] ?? 0);
       if (!isNear(relevance, index)) continue;
-      const own = BASE + Math.max(relevance[index] ?? 0, reply);
-      picks.push({ sentence, index, score: surroundings * own * weightOf(sentence) });
+      const words = BASE + Math.max(relevance[index] ?? 0, reply);
+      picks.push({ sentence, index, score: surroundings * words * weightOf(sentence) });
     }
   }
   return picks.sort((a, b) => b.score - a.score || a.index - b.index);
+}
+
+/** The score of the best unit of each conversation. */
+function bestPlaces({ units, scores }: Search): Map<number, number> {
+  const best = new Map<number, number>();
+  for (const [at, { conversation }] of units.entries()) {
+    best.set(conversation, Math.max(best.get(conversation) ?? 0, scores[at] ?? 0));
+  }
+  return best;
 }
 
 /** True when the sentence, or one shortly before it, contains a word of the topic. */
