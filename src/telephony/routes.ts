@@ -1,6 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { toTimestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import type { FeatureContext } from "../conversations/context.ts";
+import type { DeviceSessionStore } from "../conversations/recording/device-sessions-store.ts";
 import { requireSession } from "../conversations/sessions/access.ts";
 import { sessionParams } from "../conversations/sessions/schema.ts";
 import type { SessionStore } from "../conversations/sessions/store.ts";
@@ -19,7 +21,7 @@ interface TelephonyRouteOptions {
 }
 
 /** POST /sessions/{session_id}/call-tickets. */
-export function telephonyRoutes({ tickets, directory, publicUrl }: TelephonyRouteOptions): Route[] {
+function telephonyRoutes({ tickets, directory, publicUrl }: TelephonyRouteOptions): Route[] {
   const issue = defineRoute({
     method: "post",
     path: "/sessions/{session_id}/call-tickets",
@@ -60,4 +62,23 @@ export function telephonyRoutes({ tickets, directory, publicUrl }: TelephonyRout
     },
   });
   return [issue];
+}
+
+interface CreateTelephonyOptions {
+  directory: SessionStore;
+  deviceSessions: Pick<DeviceSessionStore, "stop">;
+  liveTickets: LiveTickets;
+  publicUrl: string | undefined;
+}
+
+/** Telephone calls that stream into sessions. */
+export function createTelephony(
+  { notifier, log }: FeatureContext,
+  { directory, deviceSessions: sessions, liveTickets: tickets, publicUrl }: CreateTelephonyOptions,
+) {
+  return {
+    /** What calls need besides the streams. */
+    calls: { tickets, directory, sessions, notifier, log },
+    routes: telephonyRoutes({ tickets, directory, publicUrl }),
+  };
 }

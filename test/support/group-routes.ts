@@ -1,5 +1,5 @@
 import { newId } from "../../src/base/ids.ts";
-import { createConcerns } from "../../src/conversations/concerns/feature.ts";
+import { createConcerns } from "../../src/conversations/concerns/triage-routes.ts";
 import type { Route } from "../../src/rest/route.ts";
 import type { OutsideCommand } from "../../src/session/outside-command.ts";
 import type { SessionFixture } from "./session-fixture.ts";

@@ -14,7 +14,7 @@ import type { SessionErasure } from "../../src/conversations/erasure/session-era
 import type { Route } from "../../src/rest/route.ts";
 import { ACCOUNT_ENDINGS, DELETION_PARTS } from "../../src/roles/other-tables.ts";
 import type { AuditStore } from "../../src/tenancy/audit/audit-store.ts";
-import { createAudit } from "../../src/tenancy/audit/feature.ts";
+import { createAudit } from "../../src/tenancy/audit/routes.ts";
 import { makeWav } from "./make-wav.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";

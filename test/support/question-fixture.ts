@@ -11,7 +11,7 @@ import { WorkerClient } from "../../src/inference/worker-client.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { AuditStore } from "../../src/tenancy/audit/audit-store.ts";
 import { ElevationStore } from "../../src/tenancy/audit/elevation-store.ts";
-import { createAudit } from "../../src/tenancy/audit/feature.ts";
+import { createAudit } from "../../src/tenancy/audit/routes.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
 import { groundInThread } from "../../workers/grpc/summarise.ts";
 import type { LanguageModel } from "../../workers/language-model/language-model.ts";

@@ -15,7 +15,7 @@ import { createRecording } from "../../src/conversations/recording/feature.ts";
 import { Sounds } from "../../src/conversations/recording/sounds.ts";
 import { createSessions } from "../../src/conversations/sessions/feature.ts";
 import type { SessionStore } from "../../src/conversations/sessions/store.ts";
-import { createSummaries } from "../../src/conversations/summaries/feature.ts";
+import { createSummaries } from "../../src/conversations/summaries/routes.ts";
 import { createJobs } from "../../src/conversations/transcript/all-jobs-routes.ts";
 import { createTranscript } from "../../src/conversations/transcript/feature.ts";
 import type { OutboxRow } from "../../src/postgres/outbox.ts";

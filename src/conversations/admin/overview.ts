@@ -8,15 +8,26 @@ import type {
 } from "../../actor/overview-source.ts";
 import { type Clock, toTimestamp } from "../../base/clock.ts";
 import { isAppError } from "../../base/errors.ts";
+import { PostgresNodeRegister } from "../../postgres/lease-store.ts";
+import { ParkedCommandStore } from "../../postgres/parked-commands.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { LAG } from "../../wire/field-descriptions.ts";
+import type { FeatureContext } from "../context.ts";
 import { JOB_KINDS } from "../jobs/store.ts";
-import type { OverviewStore } from "./overview-store.ts";
+import { AudioMove } from "../recording/audio-store/audio-move.ts";
+import type { MovingStore } from "../recording/audio-store/moving-store.ts";
+import { failChunksOf } from "../recording/chunk-states-store.ts";
+import type { AudioVerification } from "../recording/integrity/audio-verification.ts";
+import { storedAudioRoutes } from "./audio.ts";
+import { audioMoveRoutes } from "./audio-move.ts";
+import { type HealthOptions, healthRoutes } from "./health.ts";
+import { outboxRoutes } from "./outbox.ts";
+import { OverviewStore } from "./overview-store.ts";
 
 const NEWEST = 50;
 
-export interface OverviewOptions {
+interface OverviewOptions {
   overview: OverviewStore;
   register: NodeRegister;
   /** Every worker heard from lately, by id. */
@@ -280,5 +291,32 @@ function presentLive(
     ...(node !== undefined && { node }),
     pending_chunks: session.pendingChunks,
     lag_ms: session.lagMs,
+  };
+}
+
+interface CreateAdminOptions extends Pick<OverviewOptions, "workers" | "leaseMs" | "warnings"> {
+  verification: AudioVerification;
+  /** The store of the audio while it is moved there from another one. */
+  moving: MovingStore | undefined;
+  health: HealthOptions;
+}
+
+/** The installation as its operators see it. */
+export function createAdmin(
+  { pool, clock, cursorKey }: FeatureContext,
+  { health, verification, moving, ...state }: CreateAdminOptions,
+) {
+  const overview = new OverviewStore(pool);
+  const register = new PostgresNodeRegister(pool);
+  const parked = new ParkedCommandStore(pool, failChunksOf);
+  const move = moving && new AudioMove(moving, clock);
+  return {
+    routes: [
+      ...overviewRoutes({ ...state, overview, register, clock }),
+      ...outboxRoutes({ parked, cursorKey }),
+      ...storedAudioRoutes({ verification, cursorKey }),
+      ...audioMoveRoutes({ move, cursorKey }),
+      ...healthRoutes(health),
+    ],
   };
 }

@@ -8,17 +8,18 @@ import { commandIdOf } from "../../rest/idempotency.ts";
 import { filterId, pageQuery, pageSchema, toPageBody, toPageRequest } from "../../rest/page.ts";
 import { expectedUpdate, staleEdit } from "../../rest/representations.ts";
 import { defineRoute, HUMAN_ROLES, type Request, type Route } from "../../rest/route.ts";
-import type { SessionActors } from "../context.ts";
+import type { FeatureContext, SessionActors } from "../context.ts";
 import { assertAllowed, requireSession, type SessionGrant } from "../sessions/access.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import {
   concernCategory,
   concernParams,
+  concernRoutes,
   concernSchema,
   concernStatus,
   presentConcern,
 } from "./routes.ts";
-import type { ConcernRecord, ConcernStore, Span } from "./store.ts";
+import { type ConcernRecord, ConcernStore, type Span } from "./store.ts";
 
 interface TriageOptions {
   directory: SessionStore;
@@ -41,7 +42,7 @@ const triageBody = Type.Object(
 );
 
 /** GET /concerns; GET and PATCH /concerns/{concern_id}. */
-export function triageRoutes(options: TriageOptions): Route[] {
+function triageRoutes(options: TriageOptions): Route[] {
   return [listConcerns(options), getConcern(options), triageConcern(options)];
 }
 
@@ -218,4 +219,18 @@ async function redactSpan(
  */
 function inside({ from, to }: Span): Span {
   return to - from > 16 ? { from: from + 8, to: to - 8 } : { from, to };
+}
+
+/** What somebody finds wrong with a session, and what moderators make of it. */
+export function createConcerns(
+  { pool, cursorKey, notifier, actors }: FeatureContext,
+  { directory }: { directory: SessionStore },
+) {
+  const concerns = new ConcernStore(pool);
+  return {
+    routes: [
+      ...concernRoutes({ directory, concerns, notifier, cursorKey }),
+      ...triageRoutes({ directory, concerns, actors, cursorKey }),
+    ],
+  };
 }

@@ -16,8 +16,11 @@ import type { Tokens } from "../../tenancy/accounts/tokens.ts";
 import type { ElevationStore } from "../../tenancy/audit/elevation-store.ts";
 import { nameSchema } from "../../wire/names.ts";
 import { networkOf } from "../../wire/network.ts";
+import type { FeatureContext } from "../context.ts";
 import { requireSession, type SessionAccess } from "../sessions/access.ts";
 import { isGuestCode } from "./codes.ts";
+import { guestCodeRoutes } from "./codes-routes.ts";
+import { GuestCodeStore } from "./codes-store.ts";
 import type { Door, GuestStore } from "./store.ts";
 
 const GUEST_LIFETIME = 12 * 3_600_000;
@@ -30,7 +33,7 @@ const ENTRIES: Readonly<Record<"session" | "address", RateLimit>> = {
   address: { perMinute: 30, burst: 30 },
 };
 
-export interface GuestEntryOptions {
+interface GuestEntryOptions {
   guests: GuestStore;
   directory: SessionAccess;
   elevations: Pick<ElevationStore, "inForce">;
@@ -229,7 +232,7 @@ function presentEntered({ token, guest }: Entered): Static<typeof enteredSchema>
 }
 
 /** POST and GET /auth/guest. */
-export function guestRoutes(options: GuestRouteOptions): Route[] {
+function guestRoutes(options: GuestRouteOptions): Route[] {
   return [enterAsGuest(options), returnAsGuest(options)];
 }
 
@@ -323,4 +326,27 @@ async function accountOf(
     if (isAppError(error) && error.status === 401) return undefined;
     throw error;
   }
+}
+
+interface CreateGuestOptions extends Omit<GuestEntryOptions, "notifier" | "clock"> {
+  authenticator: Parameters<typeof guestRoutes>[0]["authenticator"];
+  /** Where clients reach this service. */
+  publicUrl: () => string;
+}
+
+/** People without an account, in one session each, and the codes that let them in. */
+export function createGuests(
+  { pool, clock, notifier, revocations, cursorKey }: FeatureContext,
+  { authenticator, publicUrl, ...options }: CreateGuestOptions,
+) {
+  const { directory } = options;
+  const guestEntry = new GuestEntry({ ...options, notifier, clock });
+  const codes = new GuestCodeStore(pool);
+  return {
+    guestEntry,
+    routes: [
+      ...guestRoutes({ guestEntry, authenticator, clock, publicUrl }),
+      ...guestCodeRoutes({ directory, codes, revocations, clock, cursorKey }),
+    ],
+  };
 }

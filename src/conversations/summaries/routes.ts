@@ -9,14 +9,18 @@ import { defineRoute, HUMAN_ROLES, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
 import { deletionPlaceholder, REDACTED_SPAN } from "../../session/redaction.ts";
 import { CUSTOM_SECTIONS, SUMMARY_TYPES } from "../../session/status.ts";
+import type { WorkspaceStore } from "../../tenancy/workspaces/store.ts";
+import type { FeatureContext } from "../context.ts";
 import { requireSession } from "../sessions/access.ts";
 import { sessionParams } from "../sessions/schema.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { contentVerdict, HIDDEN, jobStatus } from "../transcript/jobs-routes.ts";
-import type { SummaryJob, SummaryRecord, SummaryStore } from "./store.ts";
-import { templateMembers } from "./template-routes.ts";
+import { actionItemRoutes } from "./action-item-routes.ts";
+import { ActionItemStore } from "./action-items-store.ts";
+import { arrangeNotes, type SummaryJob, type SummaryRecord, SummaryStore } from "./store.ts";
+import { templateMembers, templateRoutes } from "./template-routes.ts";
 import { customSections } from "./templates.ts";
-import type { TemplateStore } from "./templates-store.ts";
+import { TemplateStore } from "./templates-store.ts";
 
 const summaryType = Type.Union(
   SUMMARY_TYPES.map((type) => Type.Literal(type)),
@@ -176,7 +180,7 @@ function presentSummary(summary: SummaryRecord): Static<typeof summarySchema> {
   };
 }
 
-export interface SummaryOptions {
+interface SummaryOptions {
   directory: SessionStore;
   summaries: SummaryStore;
   templates: Pick<TemplateStore, "ofSession">;
@@ -342,4 +346,30 @@ async function textOf(summaries: SummaryStore, job: SummaryJob): Promise<string>
 
 function placeholderOf(job: SummaryJob): string {
   return job.sessionDeleted ? deletionPlaceholder(job.deletionKind) : HIDDEN;
+}
+
+interface CreateSummaryOptions extends Pick<SummaryOptions, "onRequested"> {
+  directory: SessionStore;
+  workspaces: Pick<WorkspaceStore, "find" | "role">;
+}
+
+/** Summaries that are asked for; whoever makes them is told. */
+export function createSummaries(
+  { pool, cursorKey, notifier }: FeatureContext,
+  parts: CreateSummaryOptions,
+) {
+  const { directory, workspaces } = parts;
+  const summaries = new SummaryStore(pool);
+  const templates = new TemplateStore(pool);
+  return {
+    /** The newest ones, as the session's template arranges them. */
+    notes: async (sessionId: string) =>
+      arrangeNotes(await templates.ofSession(sessionId), await summaries.latest(sessionId)),
+    routes: [
+      ...summaryRoutes({ ...parts, summaries, templates }),
+      ...templateRoutes({ workspaces, templates }),
+      ...actionItemRoutes({ directory, notifier, actionItems: new ActionItemStore(pool) }),
+      ...summarisationJobRoutes({ directory, summaries, cursorKey }),
+    ],
+  };
 }

@@ -12,12 +12,11 @@ import {
 } from "../../rest/page.ts";
 import { defineRoute, type Route } from "../../rest/route.ts";
 import { timestamp } from "../../rest/schemas.ts";
-import {
-  type AuditHead,
-  type AuditRecord,
-  type AuditStore,
-  VERIFIED_AT_ONCE,
-} from "./audit-store.ts";
+import type { TenancyContext } from "../context.ts";
+import { type AuditHead, type AuditRecord, AuditStore, VERIFIED_AT_ONCE } from "./audit-store.ts";
+import { elevationRoutes } from "./elevation.ts";
+import { ElevationStore } from "./elevation-store.ts";
+import { FailedSignInStore } from "./failed-sign-ins-store.ts";
 
 interface AuditOptions {
   log: AuditStore;
@@ -93,7 +92,7 @@ const verdictSchema = Type.Object(
 );
 
 /** GET /admin/audit and /admin/audit/verify. */
-export function auditRoutes(options: AuditOptions): Route[] {
+function auditRoutes(options: AuditOptions): Route[] {
   return [listEntries(options), verifyLog(options)];
 }
 
@@ -201,4 +200,27 @@ function headOf(text: string | undefined): AuditHead | undefined {
   if (text === undefined) return undefined;
   const [seq = "", hash = ""] = text.split(":");
   return { seq: Number(seq), hash };
+}
+
+interface CreateAuditOptions {
+  /** HMAC key of the digests of network addresses. */
+  addressKey: Uint8Array;
+}
+
+/** The log of what was done with whose data, and the elevations that it records. */
+export function createAudit(
+  { pool, clock, cursorKey, revocations }: TenancyContext,
+  { addressKey }: CreateAuditOptions,
+) {
+  const audit = new AuditStore(pool);
+  const elevations = new ElevationStore(pool);
+  return {
+    audit,
+    failures: new FailedSignInStore(pool, addressKey),
+    elevations,
+    routes: [
+      ...elevationRoutes({ elevations, revocations, clock }),
+      ...auditRoutes({ log: audit, cursorKey }),
+    ],
+  };
 }
