@@ -4,10 +4,9 @@ import type { Runtime } from "../base/runtime.ts";
 import type { Behaviour, Effects, EffectsContext } from "./actor.ts";
 import { DeadlineTimer } from "./deadline-timer.ts";
 import { type Decided, Deciding, type Message, Undecidable } from "./deciding.ts";
-import { type Journal, Outcomes } from "./journal.ts";
+import { type Journal, Outcomes, RecordClock } from "./journal.ts";
 import { become, stateOf } from "./loading.ts";
 import { Mailbox } from "./mailbox.ts";
-import { RecordClock } from "./record-clock.ts";
 
 /** Wait before the host's lease is checked again, milliseconds. */
 const RIGHT_PAUSE = 50;

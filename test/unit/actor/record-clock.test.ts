@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RecordClock } from "../../../src/actor/record-clock.ts";
+import { RecordClock } from "../../../src/actor/journal.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 describe("record clock", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Position } from "../../../src/client/live-position.ts";
-import { readableWords } from "../../../src/web/views/session/model/readable-words.ts";
 import {
   type Line,
   nameOf,
+  readableWords,
   sharesOf,
   TranscriptState,
 } from "../../../src/web/views/session/model/transcript-state.ts";

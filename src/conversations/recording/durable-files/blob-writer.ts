@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { createDeferred, type Deferred, withTimeout } from "../../../base/deferred.ts";
 import { AppError, isAppError } from "../../../base/errors.ts";
 import { newId } from "../../../base/ids.ts";
@@ -7,8 +8,15 @@ import { type Runtime, systemRuntime } from "../../../base/runtime.ts";
 import type { DiskState } from "./audio-watch.ts";
 import type { FileContent, LogPath } from "./file-writes.ts";
 import { FlushPace, flushesAtOnce } from "./flush-pace.ts";
-import type { FileWrite, LogAppend, WriterAnswer } from "./writer-service.ts";
-import { startWriterThread, type WriterEvents, type WriterThread } from "./writer-thread.ts";
+import type {
+  FileWrite,
+  LogAppend,
+  WriterAnswer,
+  WriterOrder,
+  WriterRequest,
+} from "./writer-service.ts";
+
+const ENTRY = new URL("./blob-thread.ts", import.meta.url);
 
 /** Most files that may wait or be under way: more than uploads and streams that end at once. */
 const MOST_FILES = 4_096;
@@ -31,6 +39,19 @@ interface Job {
   readonly callers: Map<Deferred<void>, NewFile>;
   /** Set once it is being written. */
   id?: number;
+}
+
+/** Port: the thread that writes. */
+interface WriterThread {
+  /** @param transfer buffers that the thread takes over */
+  post(request: WriterRequest, transfer: ArrayBuffer[]): void;
+  stop(): Promise<unknown>;
+}
+
+export interface WriterEvents {
+  onAnswer(answer: WriterAnswer): void;
+  /** Called once when nothing more is answered; with the error if there was one. */
+  onEnd(cause: Error | undefined): void;
 }
 
 interface BlobWriterOptions {
@@ -276,4 +297,21 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     at += part.byteLength;
   }
   return all;
+}
+
+/** Starts the thread; it does not keep the process running. */
+function startWriterThread(order: WriterOrder, events: WriterEvents): WriterThread {
+  const execArgv = ["--disable-warning=ExperimentalWarning"];
+  const thread = new Worker(ENTRY, { execArgv, workerData: order });
+  let cause: Error | undefined;
+  thread.unref();
+  thread.on("message", (answer: WriterAnswer) => events.onAnswer(answer));
+  thread.on("error", (error) => {
+    cause = error;
+  });
+  thread.on("exit", () => events.onEnd(cause));
+  return {
+    post: (request, transfer) => thread.postMessage(request, transfer),
+    stop: () => thread.terminate(),
+  };
 }

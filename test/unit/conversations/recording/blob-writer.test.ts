@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { isAppError } from "../../../../src/base/errors.ts";
-import { BlobWriter } from "../../../../src/conversations/recording/durable-files/blob-writer.ts";
+import {
+  BlobWriter,
+  type WriterEvents,
+} from "../../../../src/conversations/recording/durable-files/blob-writer.ts";
 import {
   FlushPace,
   flushesAtOnce,
 } from "../../../../src/conversations/recording/durable-files/flush-pace.ts";
 import { WriterService } from "../../../../src/conversations/recording/durable-files/writer-service.ts";
-import type { WriterEvents } from "../../../../src/conversations/recording/durable-files/writer-thread.ts";
 import { settled, VirtualRuntime } from "../../../support/late/virtual-runtime.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
 import { SlowDisk } from "../../../support/slow-disk.ts";

@@ -8,13 +8,14 @@ import { showToast } from "../../../parts/toasts.tsx";
 import type { Hit } from "./find-words.ts";
 import { LineEditing } from "./line-editing.ts";
 import { Player } from "./player.ts";
-import { type Readable, readableWords } from "./readable-words.ts";
 import { SessionMarks } from "./session-marks.ts";
 import { SessionNotes } from "./session-notes.ts";
 import {
   type Line,
   type Names,
   nameOf,
+  type Readable,
+  readableWords,
   type Share,
   sharesOf,
   TranscriptState,
