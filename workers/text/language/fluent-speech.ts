@@ -6,6 +6,8 @@ const SHORT_WORDS = new Set(
   `ad ah am an as at be by do eh go ha he hi hm id if in is it ma me mm my no of oh ok on or ox pa pc
    so tv uh um up us we`.split(/\s+/u),
 );
+/** Beginnings of frequent words that are none themselves, and have a vowel. */
+const CUT_SHORT = new Set("becau coul shoul tha thi wha woul".split(" "));
 const NO_VOWEL = /^(?:[b-df-hj-np-tv-xz]{3,4}|[b-hj-np-z])$/u;
 /** After these "kind of" and "sort of" name a kind. */
 const NAMING = new Set(
@@ -21,6 +23,15 @@ const LETTERED = new Set(
 /** A sentence that ends with one of these was not finished. */
 const DANGLING = new Set("a an and because but if my or our than the their whose your".split(" "));
 
+const PRONOUN = "(?:i|we|you|he|she|it|they)";
+/** Where a speaker begins a sentence anew: "they, well, they've", "I It's", "the I this idea". */
+const RESTARTS: readonly RegExp[] = [
+  new RegExp(`\\b(${PRONOUN}),?\\s+(?:well|um|uh),?\\s+(?=\\1\\b)`, "giu"),
+  /\bI (?=(?:It|That|This|You|We|They|There|He|She)\b)/gu,
+  /\bI (?:So|And|But) (?=I\b)/gu,
+  /\b(?:the|a) I (?=(?:the|this|that)\b)/giu,
+];
+
 interface Word {
   written: string;
   /** In small letters, without marks around it. */
@@ -32,7 +43,8 @@ interface Word {
  * of" that say nothing. What breaks off ends with "…". No other word is changed, and none added.
  */
 export function toFluentSpeech(text: string): string {
-  const plain = text
+  const begun = RESTARTS.reduce((rest, pattern) => rest.replace(pattern, ""), text);
+  const plain = begun
     .replace(/\s?['’]cause\b/giu, " because")
     .replace(/,? ?\b(?:you know|i mean),/giu, "")
     .replace(/,\s+(?:you know|i mean)(?=[.?!]|$)/giu, "")
@@ -83,7 +95,9 @@ function withoutBeginnings(words: readonly Word[]): Word[] {
 function isLost({ written, bare }: Word, before: Word | undefined, next: Word): boolean {
   if (!/^(?:[bdfghjlmpqrstvw]|th|wh)$/u.test(bare) || written !== bare) return false;
   const last = before?.bare ?? "";
-  return next.bare.length > 1 && last.length !== 1 && !/\d$/u.test(last) && !LETTERED.has(last);
+  if (next.bare === "a" || next.bare === "i") return bare.length > 1;
+  const isSpelled = last.length === 1 && before?.written !== "I";
+  return next.bare.length > 1 && !isSpelled && !/\d$/u.test(last) && !LETTERED.has(last);
 }
 
 /** True for what looks like a piece of a word; a capital alone is a name, as in "vitamin C". */
@@ -93,7 +107,11 @@ function isBeginning({ written, bare }: Word): boolean {
 }
 
 function isPiece(bare: string): boolean {
-  return NO_VOWEL.test(bare) || (/^\p{L}{2}$/u.test(bare) && !SHORT_WORDS.has(bare));
+  return (
+    NO_VOWEL.test(bare) ||
+    CUT_SHORT.has(bare) ||
+    (/^\p{L}{2}$/u.test(bare) && !SHORT_WORDS.has(bare))
+  );
 }
 
 /** Drops "sort of" and "kind of" where they only soften. */
@@ -143,7 +161,8 @@ function repeatAt(words: readonly Word[], at: number, length: number): 0 | 1 | u
     phrase.every(({ bare }, offset) => words[from + offset]?.bare === bare);
   if (isSame(at + length)) return 0;
   const between = words[at + length];
-  const isCut = length > 1 && between !== undefined && isPiece(between.bare);
+  const isCut =
+    (length > 1 || phrase[0]?.bare === "i") && between !== undefined && isPiece(between.bare);
   return isCut && !isClosed(between) && isSame(at + length + 1) ? 1 : undefined;
 }
 

@@ -21,6 +21,11 @@ describe("fluent speech: what was said, as it would be written", () => {
       "Either bigger with a base or smaller with…",
     ],
     ["We sent it to my", "We sent it to…"],
+    ["I g I guess I w say that tha that's easy.", "I guess I say that that's easy."],
+    ["They, well, they've only started.", "they've only started."],
+    ["I It's pretty good, but I So I wanna play.", "It's pretty good, but I wanna play."],
+    ["The I this idea of shorter filters.", "this idea of shorter filters."],
+    ["I'm gonna save th a copy.", "I'm gonna save a copy."],
   ])("%s", (spoken, written) => {
     expect(toFluentSpeech(spoken)).toBe(written);
   });
@@ -34,6 +39,7 @@ describe("fluent speech: what was said, as it would be written", () => {
     "Is it on or off, and by whom?",
     "Let's eat, and let's go to the option b room on the 5 th day.",
     "No. No, go on. Go now.",
+    "We took the s a t exam at the i t desk.",
   ])("leaves as it is: %s", (text) => {
     expect(toFluentSpeech(text)).toBe(text.replace("that that", "that"));
   });
