@@ -49,10 +49,15 @@ const MIN_TERMS = 2;
 
 const MODAL = "(?:'ll|\\s+will|\\s+shall|'m\\s+going\\s+to|\\s+am\\s+going\\s+to|'m\\s+gonna)";
 const PLURAL_MODAL = "(?:'ll|\\s+will|\\s+shall|'re\\s+going\\s+to|\\s+are\\s+going\\s+to)";
+/** What is done by saying so, and what somebody only stays as. */
+const SPEECH_ACT =
+  "acknowledge|always|apologi[sz]e|call\\s+(?:it|that|this)|commend|congratulate|emphasi[sz]e|face|get\\s+through|give\\s+the\\s+floor|highlight|keep\\s+(?:doing|on|up)|proceed|recogni[sz]e|remain|remind|resume|stress|suspend|thank|to";
 /** Continuations that make no task of a promise: "I will say", "we will see", "we'll move on". */
-const NO_TASK =
-  "(?!\\s+(?:(?:just|also|then|now|quickly|probably)\\s+)*(?:not|never|be|have|say|see|admit|assume|guess|think|know|ask|agree|disagree|stick|leave|yeah|well|like|um|uh|you|we|i|the|an?|talk\\s+about|discuss|start|begin|finish|end|stop|continue|switch|pass|move\\s+on|go\\s+(?:on|over|through|to|ahead|back|straight|now|around)|(?:turn|hand)\\s+(?:it\\s+|this\\s+|you\\s+)?over|come\\s+(?:on|back|to)|get\\s+(?:back|to|into|there)|cross\\s+that\\s+bridge)\\b)";
+const NO_TASK = `(?!\\s+(?:(?:all|just|also|then|now|quickly|probably)\\s+)*(?:not|never|be|have|say|see|admit|assume|guess|think|know|ask|agree|disagree|stick|leave|yeah|well|like|um|uh|you|we|i|the|an?|talk\\s+about|discuss|start|begin|finish|end|stop|continue|switch|pass|move\\s+on|go\\s+(?:on|over|through|to|ahead|back|straight|now|around)|(?:turn|hand)\\s+(?:it\\s+|this\\s+|you\\s+)?over|come\\s+(?:on|back|to)|get\\s+(?:back|to|into|there)|cross\\s+that\\s+bridge|${SPEECH_ACT})\\b)`;
 const MUST = "(?:need\\s+to|have\\s+to|must|should|ought\\s+to)";
+
+/** "The time that I have to thank them" is no duty. */
+const NO_CHANCE = "(?<!\\b(?:chance|moment|opportunity|time)\\s(?:that\\s)?)";
 
 /** A request at the beginning of a sentence; one for words is answered at once. */
 const ASKED_TO =
@@ -73,7 +78,10 @@ interface Cue {
 /** The first matching pattern decides who owns the task. */
 const CUES: readonly Cue[] = [
   { owner: "speaker", pattern: new RegExp(`\\bi${MODAL}${NO_TASK}\\s+\\w+`, "iu") },
-  { owner: "speaker", pattern: new RegExp(`\\bi\\s+${MUST}${NO_TASK}\\s+\\w+`, "iu") },
+  {
+    owner: "speaker",
+    pattern: new RegExp(`${NO_CHANCE}\\bi\\s+${MUST}${NO_TASK}\\s+\\w+`, "iu"),
+  },
   {
     owner: "speaker",
     pattern:
@@ -97,7 +105,7 @@ const CUES: readonly Cue[] = [
   { owner: "all", pattern: new RegExp(`\\bwe${PLURAL_MODAL}${NO_TASK}\\s+\\w+`, "iu") },
   { owner: "all", pattern: /\b(?:action\s+(?:item|point)|to-?do|follow[\s-]up)\b/iu },
 ];
-const WONDERING = /\b(?:if|whether|when|unless)\s+(?:i|we|you)\b/iu;
+const WONDERING = /\b(?:if|whether|when|unless)\s+(?:i|we|you)\b|\bwonder(?:ing)?\b/iu;
 
 /**
  * Tasks that people said they or others would do, with owner and due time. English patterns only.

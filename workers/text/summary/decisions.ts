@@ -16,7 +16,9 @@ const DECIDED = new RegExp(
     "\\b(?:let's|let\\s+us|we'll|we\\s+will|we're\\s+going\\s+to|we\\s+are\\s+going\\s+to)\\s+(?:just\\s+)?(?:go\\s+(?:with|for|ahead\\s+with)|stick\\s+(?:with|to)|keep\\s+(?:it|the)|drop|skip|choose|use)\\b",
     "\\bwe're\\s+going\\s+with\\b|\\bwe\\s+are\\s+going\\s+with\\b",
     "\\b(?:the\\s+)?(?:motion|proposal|amendment)\\s+(?:is|was)\\s+(?:carried|agreed|approved|accepted|rejected)\\b",
-    "\\b(?:approved|signed\\s+off)\\b",
+    "\\b(?:we|i)(?:'ve|\\s+have|\\s+all)*\\s+(?:\\w+ly\\s+)?(?:approved|signed\\s+off)\\b",
+    // Not "what has been approved already", which somebody only refers to.
+    "(?<!\\b(?:that|what|which)\\s)\\b(?:is|are|was|were|has\\s+been|have\\s+been)\\s+(?:approved|signed\\s+off)\\b",
   ].join("|"),
   "iu",
 );

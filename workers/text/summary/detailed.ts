@@ -38,15 +38,23 @@ export function* summariseInDetail(text: SpokenText): Generator<number, SummaryD
   const centrality = yield* rankSentences(sentences);
   const sections = yield* cutSections(sentences, centrality.vectors);
   const count = Math.min(MAX_SENTENCES, Math.max(MIN_SENTENCES, sentences.length * SHARE));
-  const parts: SummaryDraft[] = [];
+  const parts: Part[] = [];
   for (const section of sections) {
     const part = toPart(section, count, text, centrality);
     if (part.items.length > 0) parts.push(part);
     yield 1;
   }
-  const items = parts.flatMap((part) => part.items);
+  // Where nothing was named, people only agreed or joked.
+  const named = text.english ? parts.filter(({ isNamed }) => isNamed) : parts;
+  const kept = named.length > 0 ? named : parts;
+  const items = kept.flatMap((part) => part.items);
   if (items.length === 0) return nothing("Nothing of substance was said.");
-  return { text: parts.map((part) => part.text).join("\n\n"), items };
+  return { text: kept.map((part) => part.text).join("\n\n"), items };
+}
+
+interface Part extends SummaryDraft {
+  /** True when its heading has more than a time. */
+  isNamed: boolean;
 }
 
 function toPart(
@@ -54,18 +62,18 @@ function toPart(
   count: number,
   { sentences, english }: SpokenText,
   centrality: Centrality,
-): SummaryDraft {
+): Part {
   const share = Math.max(1, Math.round((count * section.length) / sentences.length));
   const telling = section.filter(({ wordCount }) => wordCount >= MIN_WORDS);
   const chosen = selectSentences(telling, share, sentences.length, centrality);
-  if (chosen.length === 0) return { text: "", items: [] };
+  if (chosen.length === 0) return { text: "", items: [], isNamed: false };
   const names = english ? topicsOf(section, centrality) : wordsOf(section, centrality);
   const heading = [clockTime((section[0]?.startMs ?? 0) / 1_000), names.join(", ")]
     .join(" ")
     .trim();
   const items = chosen.map((sentence) => ({ ...quote(sentence, english), section: heading }));
   const lines = items.map(({ speaker, text }) => `${speaker}: ${text}`);
-  return { text: [heading, ...lines].join("\n"), items };
+  return { text: [heading, ...lines].join("\n"), items, isNamed: names.length > 0 };
 }
 
 /** The noun phrases that tell a section from the others, the most telling first. */

@@ -19,10 +19,19 @@ const TIME_TERMS: ReadonlySet<string> = new Set(
 const EMPTY_TERMS: ReadonlySet<string> = new Set(
   toWords(
     `aspect bit bits bunch case confident couple course discussion example fact good great guess guy
-    guys idea issue kay kind look lot lots many matter mean meeting mm'kay name nice part people person
-    point possible question reason respect run sense set side sorry sort stuff talk term thank thing
-    thought try way ways zzz`,
+    guys idea issue kay kind look lot lots many matter mean meeting mm'kay name need nice part people
+    person point possible question reason respect run sense set side sorry sort stuff talk term thank
+    thing thought try way ways work y'all zzz`,
   ),
+);
+
+/** A capital at the start of a sentence is theirs. */
+const TITLES: ReadonlySet<string> = new Set(
+  "dr lady lord madam minister miss mr mrs ms prof sir".split(" "),
+);
+/** Whom everybody speaks to where one person gives the floor. */
+const CHAIRS: ReadonlySet<string> = new Set(
+  "chair chairman chairperson chairwoman president speaker".split(" "),
 );
 
 /** A noun phrase, with its words without stop words, in the singular. */
@@ -38,7 +47,8 @@ export function nounPhrasesOf({ clear }: Pick<Sentence, "clear">): NounPhrase[] 
   return phrases.flatMap((written) => {
     const phrase = trimPhrase(written, words);
     const terms = toSingulars(phrase);
-    return phrase.length < MIN_LETTERS || terms.every(namesNothing) ? [] : [{ phrase, terms }];
+    const isEmpty = terms.every(namesNothing) || isAddress(terms);
+    return phrase.length < MIN_LETTERS || isEmpty ? [] : [{ phrase, terms }];
   });
 }
 
@@ -53,17 +63,26 @@ function trimPhrase(phrase: string, sentence: string): string {
   while (written.length > 0 && isStop(written.at(-1))) written.pop();
   if (written.length > MAX_PHRASE_WORDS || written.some(isPiece)) return "";
   const [first = "", ...rest] = written;
+  const lower = first.toLowerCase();
   const isFirst = first !== "" && sentence.startsWith(first) && !/^.\p{Lu}/u.test(first);
-  const kept = isFirst && !isProperName(first.toLowerCase()) ? first.toLowerCase() : first;
+  const kept = isFirst && !isProperName(lower) && !TITLES.has(lower) ? lower : first;
   return [kept, ...rest].join(" ").replaceAll("’", "'");
 }
 
-/** True for what is left of a word that was not finished. */
-function isPiece(word: string): boolean {
-  return /^\p{Ll}$/u.test(word) && word !== "a";
+/** True for what is left of a word that was not finished: "t remote", "cl close". */
+function isPiece(word: string, at: number, words: readonly string[]): boolean {
+  if (/^\p{Ll}$/u.test(word)) return word !== "a";
+  return /^[b-df-hj-np-tv-xz]{2,3}$/u.test(word) && words[at + 1]?.startsWith(word) === true;
 }
 
-function namesNothing(term: string): boolean {
+/** True for "Mr Chair", whom speakers turn to and do not speak about. */
+function isAddress([title = "", role = "", ...more]: readonly string[]): boolean {
+  return TITLES.has(title) && CHAIRS.has(role) && more.length === 0;
+}
+
+function namesNothing(written: string): boolean {
+  // The singular of "name's" is "name'".
+  const term = written.replace(/'s?$/u, "");
   return /^\d+(?:st|nd|rd|th)?$/u.test(term) || TIME_TERMS.has(term) || EMPTY_TERMS.has(term);
 }
 

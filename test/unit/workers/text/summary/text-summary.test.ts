@@ -167,6 +167,36 @@ describe("summary: action items and decisions", () => {
     ]);
   });
 
+  it("takes nothing that is done by saying so, and no attitude", () => {
+    const said = saidBy(
+      ["Chair", "We will now proceed to statements by members."],
+      ["Chair", "We will now give the floor to the member from Manicouagan."],
+      ["Anna", "I will remind her of the emissions of the old factory."],
+      ["Anna", "We will always uphold the laws of the country."],
+      ["Anna", "I would use the time that I have to highlight the work of the community."],
+      ["Anna", "I think we will all agree that support for businesses is crucial."],
+      ["Ben", "I'm wondering where we're going to get all those masks."],
+      ["Ben", "I will send the masks to the old factory."],
+    );
+    expect(summariseText("action_items", said).items.map(({ text }) => text)).toEqual([
+      "I will send the masks to the old factory.",
+    ]);
+  });
+
+  it("a decision is taken by those who speak, and no approval that they refer to", () => {
+    const said = saidBy(
+      ["Anna", "Announce the positions that have already been approved under the summer program."],
+      ["Ben", "The minister approved the sale of the seniors' homes."],
+      ["Ben", "The final agreement is going to have to be approved by all members."],
+      ["Anna", "We have approved the budget of the summer program."],
+      ["Anna", "The sale of the old factory is approved."],
+    );
+    expect(summariseText("decisions", said).items.map(({ text }) => text)).toEqual([
+      "We have approved the budget of the summer program.",
+      "The sale of the old factory is approved.",
+    ]);
+  });
+
   it("what somebody thinks that all should do is no decision yet", () => {
     const said = saidBy(
       ["Anna", "I think that we should use plastic instead of metal."],
@@ -262,10 +292,22 @@ describe("summary: topics and speakers", () => {
     const said = saidBy(
       ["Anna", "You guys know that universities in Wales are the point of this meeting."],
       ["Ben", "Good idea, as Wales has the universities that people like."],
+      ["Ben", "My name's late, and y'all know it."],
       ["Anna", "Many people and guys ask for the terms that universities in Wales have."],
     );
     const { items } = summariseText("topics", said);
     expect(items.map(({ text }) => text.split(" (")[0])).toEqual(["universities", "Wales"]);
+  });
+
+  it("whom everybody speaks to is no topic, and titles keep their capitals", () => {
+    const said = saidBy(
+      ["Anna", "Mr. Chair, the pipeline needs a permit."],
+      ["Ben", "Mr. Chair, Ms. Falk asked for the pipeline."],
+      ["Anna", "Ms. Falk has the permit of the pipeline, Mr. Chair."],
+    );
+    const names = summariseText("topics", said).items.map(({ text }) => text.split(" (")[0]);
+    expect(names).toContain("pipeline");
+    expect(names.join()).not.toMatch(/chair|\bms\b/);
   });
 
   it("a part of the detailed notes is called by what was talked about in it", () => {
