@@ -10,7 +10,7 @@ import type { SessionEvent } from "../session/event.ts";
 import { isAllPlaced } from "../session/redact-covered.ts";
 import { isWithheld } from "../session/redaction.ts";
 import { segmentId } from "../session/segments.ts";
-import { knownLabel } from "../session/speakers.ts";
+import { interimLabel } from "../session/speakers.ts";
 import type { SessionState } from "../session/state.ts";
 import { isOver, type Suspect } from "../session/status.ts";
 import type { SessionWrite } from "../session/write.ts";
@@ -230,7 +230,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       case "hypothesis": {
         if (!this.#tail.interim) return;
         const id = segmentId(sessionId, state.attempt, message.value.start);
-        const speaker = knownLabel(state.speakers, message.value.cluster);
+        const speaker = interimLabel(state.speakers, message.value);
         const { start, end } = message.value;
         if (isWithheld(state, { start, end, label: speaker })) return;
         this.#interim = interimFrame(sessionId, id, message.value, speaker);

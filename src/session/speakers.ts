@@ -72,10 +72,16 @@ export function labelForCluster(speakers: Speakers, cluster: number): string {
   return labelName(survivingLabel(speakers, index));
 }
 
-/** The label of a cluster, without assigning one to a new cluster. */
-export function knownLabel(speakers: Speakers, cluster: number): string {
-  const index = speakers.clusters[cluster];
-  return index === undefined ? UNKNOWN_SPEAKER : labelName(survivingLabel(speakers, index));
+/**
+ * The label of a voice while it is spoken. A new one has the next label, which is given to nobody before the
+ * final tells whose it is. On channels, where several new ones may speak at once, it has none.
+ */
+export function interimLabel(
+  speakers: Speakers,
+  { cluster, channel }: { cluster: number; channel?: number | undefined },
+): string {
+  const isNew = speakers.clusters[cluster] === undefined;
+  return isNew && channel !== undefined ? UNKNOWN_SPEAKER : labelForCluster(speakers, cluster);
 }
 
 /**

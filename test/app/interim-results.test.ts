@@ -23,6 +23,8 @@ describe("interim results", () => {
     const viewer = await follow(device);
     // In the middle of a sentence: what was said of it so far is shown once it is read.
     await streamParts(device, interim, scriptedChunks(2.5).slice(0, 1), () => shown(viewer));
+    // A voice has its label before its first final.
+    expect(resultsOf(viewer, false)[0]).toMatchObject({ speaker: "S1" });
     viewer.socket.close();
   });
 

@@ -1,6 +1,7 @@
 import { UNKNOWN_SPEAKER } from "../../src/session/speakers.ts";
 import type { DiarisationRun } from "./diarisation-run.ts";
 import { type DiarisationScore, type SpokenTurn, scoreDiarisation } from "./diarisation-score.ts";
+import { mostIn, type NewVoices, newVoices, pooledVoices } from "./new-voices.ts";
 
 export const STAGES = ["first", "live", "final"] as const;
 export type Stage = (typeof STAGES)[number];
@@ -38,6 +39,7 @@ export interface SpeakerFigures {
   delays: number[];
   /** Speakers who never had a label of their own in the live part. */
   neverNamed: number;
+  newVoices: NewVoices;
   onlineMs: number;
   finalMs: number;
   slowestMs: number;
@@ -61,7 +63,8 @@ export function figuresOf(
   const speakers = new Set(reference.map((turn) => turn.speaker)).size;
   const found = countSpeakers(run.final);
   const one = run.first.map((turn) => ({ ...turn, speaker: "one" }));
-  const { delays, never } = delaysOf(reference, run);
+  const { mapping } = scoreDiarisation(reference, namedTurns(run.live));
+  const { delays, never } = delaysOf(reference, run, mapping);
   return {
     ...{ set, name, recordings: 1, seconds, speakers, found },
     first: partsOf(reference, namedTurns(run.first)),
@@ -75,6 +78,7 @@ export function figuresOf(
     ...{ segments, changedLive, changedFinal, changed, namedLater },
     ...{ shownSeconds, changedSeconds },
     ...{ delays, neverNamed: never },
+    newVoices: newVoices(reference, { ...run, mapping }),
     ...{ onlineMs, finalMs, slowestMs, checkpointBytes, computeMs: run.computeMs },
   };
 }
@@ -108,6 +112,7 @@ export function pooled(set: string, own: readonly SpeakerFigures[]): SpeakerFigu
     namedLater: sum((each) => each.namedLater),
     delays: own.flatMap((each) => each.delays),
     neverNamed: sum((each) => each.neverNamed),
+    newVoices: pooledVoices(own.map((each) => each.newVoices)),
     onlineMs: sum((each) => each.onlineMs),
     finalMs: sum((each) => each.finalMs),
     slowestMs: most((each) => each.slowestMs),
@@ -165,9 +170,9 @@ function rightlyLabelled(
  */
 function delaysOf(
   reference: readonly SpokenTurn[],
-  { history, live }: DiarisationRun,
+  { history }: DiarisationRun,
+  mapping: ReadonlyMap<string, string>,
 ): { delays: number[]; never: number } {
-  const { mapping } = scoreDiarisation(reference, namedTurns(live));
   const delays: number[] = [];
   const speakers = new Set(reference.map((turn) => turn.speaker));
   for (const speaker of speakers) {
@@ -179,14 +184,4 @@ function delaysOf(
     if (right.length > 0) delays.push(Math.min(...right.map(({ at }) => at)) - start);
   }
   return { delays, never: speakers.size - delays.length };
-}
-
-/** Who speaks longest in a span. */
-function mostIn(reference: readonly SpokenTurn[], span: SpokenTurn): string | undefined {
-  const spoken = new Map<string, number>();
-  for (const { start, end, speaker } of reference) {
-    const shared = Math.min(end, span.end) - Math.max(start, span.start);
-    if (shared > 0) spoken.set(speaker, (spoken.get(speaker) ?? 0) + shared);
-  }
-  return [...spoken].sort(([, a], [, b]) => b - a)[0]?.[0];
 }

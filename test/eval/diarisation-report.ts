@@ -2,6 +2,19 @@ import { type Parts, pooled, type SpeakerFigures } from "./diarisation-figures.t
 import { textTable } from "./text-table.ts";
 
 const ERRORS = ["recording", "first", "live", "final", "one speaker", "floor"];
+const NEW_VOICES = [
+  ...[
+    "recording",
+    "voices",
+    "told p50",
+    "p95",
+    "in a final p50",
+    "p95",
+    "soonest final p50",
+    "p95",
+  ],
+  ...["of nobody", "interim right", "unknown", "wrong"],
+];
 const LABELS = [
   ...["recording", "speakers live, final", "counted", "changed live", "final", "any"],
   ...[
@@ -37,6 +50,12 @@ export function speakerReport(rows: readonly SpeakerFigures[], how: string): str
     "changed after it was shown, and % of their time; s from the start of a new voice to its own label; processor time.",
     "",
     textTable([LABELS, ...lines.map(labelCells)]),
+    "",
+    "New voices: s from when 1.5 s of a voice were heard until it is told by its own label, in an interim result or",
+    "a final; in a final; and until there was a final with its speech at all. Labels that were shown in finals and",
+    "are nobody's. % of interim results, one for each piece of sound, that have the right label, none, or another.",
+    "",
+    textTable([NEW_VOICES, ...lines.map(newVoiceCells)]),
   ].join("\n");
 }
 
@@ -62,6 +81,17 @@ function labelCells(row: SpeakerFigures): string[] {
     (row.checkpointBytes / 1024).toFixed(0),
     row.computeMs === undefined ? "-" : perHour(row.computeMs),
   ];
+}
+
+function newVoiceCells({ name, newVoices }: SpeakerFigures): string[] {
+  const { waits, told, finals, falseLabels } = newVoices;
+  const seconds = [told, waits, finals].flatMap((values) =>
+    [0.5, 0.95].map((quantile) => quantileOf(values, quantile)?.toFixed(1) ?? "-"),
+  );
+  const { right, unknown, wrong } = newVoices.interims;
+  const all = right + unknown + wrong;
+  const shares = [right, unknown, wrong].map((count) => (all > 0 ? percent(count / all) : "-"));
+  return [name, `${waits.length}`, ...seconds, `${falseLabels}`, ...shares];
 }
 
 function withParts(parts: Parts): string {

@@ -1,7 +1,9 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { createDeferred } from "../../src/base/deferred.ts";
+import { SessionTracker } from "../../workers/speakers/session-tracker.ts";
 import { toUpdate } from "../../workers/speech/open-utterance.ts";
 import type { RunningEngine } from "../support/moonshine-engine.ts";
+import { AwaitedVoices } from "./awaited-voices.ts";
 import { readLive } from "./live-reading.ts";
 import { TrackerMeter } from "./metered-tracker.ts";
 import { ShownLabels, type ShownLabelsResult } from "./shown-labels.ts";
@@ -27,11 +29,22 @@ export async function runSession(
   { pieceMs, engine }: { pieceMs: number; engine: RunningEngine },
 ): Promise<DiarisationRun> {
   const meter = new TrackerMeter();
-  const createTracker = () => meter.metered(engine.createTracker());
-  const live = { pcm, pieceMs, engine, createTracker };
+  const voices = new AwaitedVoices(engine.voices());
+  const tracker = new SessionTracker(voices);
+  const createTracker = () => meter.metered(tracker);
+  const interims: { at: number; cluster: number }[] = [];
+  const afterPiece = async (at: number): Promise<void> => {
+    await voices.answered();
+    interims.push({ at, cluster: tracker.currentCluster() });
+  };
+  const live = { pcm, pieceMs, engine, createTracker, afterPiece };
   const { messages, computeMs } = await readLive(live);
   const labels = new ShownLabels(pcm.length);
   for (const { at, message } of messages) {
+    for (; (interims[0]?.at ?? at) < at; interims.shift()) {
+      const [interim = { at, cluster: -1 }] = interims;
+      labels.interim(interim.at / 1000, interim.cluster);
+    }
     if (message.$case === "chunkFailed") throw new Error(message.value.message);
     if (message.$case === "utterance") labels.utterance(at / 1000, message.value);
     if (message.$case === "done") {

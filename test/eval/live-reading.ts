@@ -29,6 +29,8 @@ export interface LiveOptions {
   /** True to let the audio come in real time; else as fast as it is read, without interim results. */
   isLive?: boolean;
   createTracker?: (checkpoint?: Uint8Array) => SpeakerTracker;
+  /** Called when a piece is read, with when it came, in ms of the audio. */
+  afterPiece?: (at: number) => Promise<void>;
 }
 
 /**
@@ -81,6 +83,7 @@ export async function readLive(options: LiveOptions): Promise<LiveReading> {
       if (isLive) await untilSpoken(arrival);
       reader.enqueue({ $case: "chunk", value: chunk });
       await run(arrival);
+      await options.afterPiece?.(arrival);
     }
     reader.enqueue({ $case: "finish", value: {} });
     await run(clock);

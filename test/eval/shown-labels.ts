@@ -2,7 +2,7 @@ import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { toProposal, toSegment } from "../../src/recognition/recognised.ts";
 import type { SessionCommand } from "../../src/session/command.ts";
 import { decide } from "../../src/session/decide.ts";
-import { UNKNOWN_SPEAKER } from "../../src/session/speakers.ts";
+import { interimLabel, UNKNOWN_SPEAKER } from "../../src/session/speakers.ts";
 import { initialState, type SessionState } from "../../src/session/state.ts";
 import { Turn } from "../../src/session/turn.ts";
 import type { SegmentOverlap } from "../../src/session/write.ts";
@@ -16,6 +16,12 @@ export interface LabelShown extends SpokenTurn {
   at: number;
 }
 
+/** The label of the newest words, seconds of the recording, while they are spoken. */
+export interface InterimShown {
+  at: number;
+  speaker: string;
+}
+
 /** The transcript's labels at three times, and how they came about. */
 export interface ShownLabelsResult {
   /** Each segment as it was first shown, at the end of live, and after the final pass. */
@@ -23,6 +29,7 @@ export interface ShownLabelsResult {
   live: SpokenTurn[];
   final: SpokenTurn[];
   history: LabelShown[];
+  interims: InterimShown[];
   segments: number;
   /** Segments whose name a viewer saw change before the final pass, in it, and at any time. */
   changedLive: number;
@@ -45,6 +52,7 @@ export class ShownLabels {
   readonly #overlaps = new Map<string, readonly SegmentOverlap[]>();
   readonly #firstOverlaps: SpokenTurn[] = [];
   readonly #history: LabelShown[] = [];
+  readonly #interims: InterimShown[] = [];
   readonly #changed = new Set<number>();
   readonly #named = new Set<number>();
   readonly #samples: number;
@@ -82,6 +90,11 @@ export class ShownLabels {
     this.#note(at);
   }
 
+  /** @param cluster of the voice that speaks, as the tracker says it in an interim result */
+  interim(at: number, cluster: number): void {
+    this.#interims.push({ at, speaker: interimLabel(this.#state.speakers, { cluster }) });
+  }
+
   /** Stops the session after its live part and applies the final pass. */
   finish(at: number, speakers: SpeakerUpdate | undefined): ShownLabelsResult {
     const shown = this.#history.filter(isFirstOf()).map(withoutTime);
@@ -102,6 +115,7 @@ export class ShownLabels {
       live,
       final: this.#turns(),
       history: this.#history,
+      interims: this.#interims,
       segments: this.#shown.size,
       changedLive,
       changedFinal: moved.length,

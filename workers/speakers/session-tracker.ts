@@ -13,8 +13,8 @@ import { asStored, VoicePieces } from "./voice-pieces.ts";
 
 /** States of earlier versions are of methods that are gone: their voices cannot be compared. */
 const STATE_VERSION = 4;
-/** A voice that is less like each that is known is not told in interim results, by cosine. */
-const LEAST_LIKENESS = 0.35;
+/** In interim results speech that is less like the mean of each known voice is of a new one, by cosine. */
+const KNOWN_VOICE = 0.35;
 /** Names from here on were given by no earlier method. */
 const FIRST_AFTER_OTHERS = 10_000;
 /** Fewer pieces are grouped by turns: the eigenvalues of so small a graph tell little. */
@@ -80,7 +80,8 @@ export class SessionTracker implements SpeakerTracker {
     const newest = this.#utterance?.newest();
     if (newest === undefined) return -1;
     const [best] = likestVoices(this.#pieces.means(), newest);
-    return best !== undefined && best.likeness >= LEAST_LIKENESS ? best.cluster : -1;
+    const isKnown = best !== undefined && best.likeness >= KNOWN_VOICE;
+    return isKnown ? best.cluster : this.#pieces.nextCluster;
   }
 
   turns(start: number, end: number): SpeakerTurn[] {

@@ -11,7 +11,10 @@ export interface SpeakerTracker {
   readonly modelVersion: string;
   /** Takes the next audio, in order; what is missing in between was lost. The work per call is bounded. */
   push(start: number, pcm: Int16Array): void;
-  /** The cluster that speaks in the newest audio, -1 while unknown (for interim results). */
+  /**
+   * The cluster that speaks in the newest audio, for interim results; -1 while unknown. For a new voice it is
+   * the name that the next new voice gets, which the utterance's turns may give to another.
+   */
   currentCluster(): number;
   /** An utterance has begun at `start`, so that what it takes can be asked for while it is spoken. */
   begin?(start: number): void;

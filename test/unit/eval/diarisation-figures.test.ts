@@ -12,8 +12,9 @@ function run(first: SpokenTurn[], more: Partial<DiarisationRun> = {}): Diarisati
   const history = first.map((shown) => ({ ...shown, at: shown.end }));
   const changes = { changedLive: 0, changedFinal: 0, changed: 0, namedLater: 0 };
   const counts = { ...changes, shownSeconds: 30, changedSeconds: 0 };
-  const stages = { first, live: first, final: first, history, segments: first.length };
-  return { ...stages, ...counts, meter: new TrackerMeter(), ...more };
+  const stages = { first, live: first, final: first, history, interims: [] };
+  const segments = first.length;
+  return { ...stages, segments, ...counts, meter: new TrackerMeter(), ...more };
 }
 
 function figures(made: DiarisationRun) {
@@ -49,6 +50,62 @@ describe("figures of speakers", () => {
     expect(made.delays).toEqual([10, 9]);
     expect(made.neverNamed).toBe(0);
     expect(figures(run([turn("S1", 0, 25)])).neverNamed).toBe(1);
+  });
+
+  it("count from when a voice was heard for 1.5 s, in how many turns ever, and what of that no final was there", () => {
+    const late = { speaker: "S1", start: 11, end: 13, at: 14 };
+    const [first, , own] = [turn("S1", 0, 10), late, turn("S2", 13, 20)];
+    const history = [{ ...first, at: 10.5 }, late, { ...own, at: 21 }];
+    const made = figures(run([first, turn("S1", 11, 13), own], { history }));
+    expect(made.newVoices).toMatchObject({ waits: [9, 8.5], finals: [9, 1.5], falseLabels: 0 });
+    expect(made.newVoices.told).toEqual(made.newVoices.waits);
+    const short = [turn("A", 0, 10), turn("B", 11, 12), turn("A", 12, 15), turn("B", 15, 17)];
+    const soon = short.map((shown) => ({ ...shown, speaker: shown.speaker === "A" ? "S1" : "S2" }));
+    const shown = soon.map((each) => ({ ...each, at: each.end + 0.5 }));
+    const parts = figuresOf(
+      { set: "", name: "", seconds: 20 },
+      short,
+      run(soon, { history: shown }),
+    );
+    // The label was there before so much was heard.
+    expect(parts.newVoices).toMatchObject({ waits: [9, 0], finals: [9, 0], falseLabels: 0 });
+  });
+
+  it("count to an interim result with a voice's own label, and whose label interim results have", () => {
+    const interims = [
+      { at: 1, speaker: "UU" },
+      { at: 2, speaker: "S1" },
+      { at: 10.6, speaker: "S1" },
+      { at: 13, speaker: "S1" },
+      { at: 14, speaker: "S2" },
+      { at: 29, speaker: "S1" },
+    ];
+    const made = figures(run([turn("S1", 0, 10), turn("S2", 11, 20)], { interims }));
+    expect(made.newVoices.told).toEqual([0.5, 1.5]);
+    expect(made.newVoices.waits).toEqual([8.5, 7.5]);
+    expect(made.newVoices.interims).toEqual({ right: 3, unknown: 1, wrong: 1 });
+    expect(pooled("both", [made, made]).newVoices.interims.right).toBe(6);
+  });
+
+  it("count labels that are nobody's, also those that went again, and leave out who said hardly anything", () => {
+    const first = [turn("S1", 0, 10), turn("S2", 11, 20), turn("S3", 20.5, 25)];
+    const history = first.map((shown) => ({ ...shown, at: shown.end }));
+    const live = [...first.slice(0, 2), turn("S1", 20.5, 25)];
+    const made = figures(
+      run(first, {
+        live,
+        history: [...history, turn("UU", 26, 27)].map((shown) => ({ at: 27, ...shown })),
+      }),
+    );
+    expect(made.newVoices.falseLabels).toBe(1);
+    const both = pooled("both", [made, made]);
+    expect([both.newVoices.waits.length, both.newVoices.falseLabels]).toEqual([4, 2]);
+    const hardly = figuresOf(
+      { set: "", name: "", seconds: 9 },
+      [turn("A", 0, 1.4)],
+      run([turn("S1", 0, 1.4)]),
+    );
+    expect(hardly.newVoices.waits).toEqual([]);
   });
 
   it("are pooled by time and count", () => {

@@ -37,6 +37,22 @@ describe("shown labels", () => {
     expect(first[2]).toEqual({ start: 6, end: 7, speaker: "S2" });
   });
 
+  it("are the next one for a new voice while it is spoken, which its final gives", () => {
+    const labels = new ShownLabels(60 * S);
+    labels.interim(2, 4);
+    labels.utterance(4, said(1, 3, 4));
+    for (const [at, cluster] of [
+      [5, 4],
+      [6, 5],
+      [7, -1],
+    ] as const)
+      labels.interim(at, cluster);
+    labels.utterance(8, said(5, 7, 4));
+    const { interims, first } = labels.finish(9, undefined);
+    expect(names(interims)).toEqual(["S1", "S1", "S2", "UU"]);
+    expect(names(first)).toEqual(["S1", "S1"]);
+  });
+
   it("tell what changed live and in the final pass, and what only got a name", () => {
     const labels = new ShownLabels(60 * S);
     labels.utterance(2, said(1, 2, 0));

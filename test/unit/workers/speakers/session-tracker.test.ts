@@ -143,6 +143,24 @@ describe("speaker tracker", () => {
     expect(tracker.clusters()).toEqual([0, 1]);
   });
 
+  it("tracker: a voice is told while it is spoken once 1.5 s are there, a new one by the name that it gets", () => {
+    const reading = new Reading().hear(turnsOf([0, 1], 4));
+    const { tracker } = reading;
+    for (const [n, voice] of [1, 2, 0].entries()) {
+      const at = reading.at + 3 * n * SECOND;
+      tracker.begin(at);
+      tracker.push(at, codedSound(1.4, { voice, seed: at }));
+      expect(tracker.currentCluster()).toBe(-1);
+      tracker.push(at + 1.4 * SECOND, codedSound(0.2, { voice, seed: at }));
+      expect(tracker.currentCluster()).toBe(voice);
+    }
+    const first = new SessionTracker(new CodedVoices());
+    first.begin(0);
+    first.push(0, codedSound(2, { voice: 0, seed: 1 }));
+    expect(first.currentCluster()).toBe(0);
+    expect(first.clusters()).toEqual([]);
+  });
+
   it("tracker: answers that come late are waited for, and are asked for once", () => {
     const analysis = new CodedVoices();
     const tracker = new SessionTracker(analysis);
