@@ -10,6 +10,7 @@ import { UtteranceVoices } from "./utterance-voices.ts";
 import type { VoiceAnalysis } from "./voice-analysis.ts";
 import { likestVoices } from "./voice-likeness.ts";
 import { asStored, VoicePieces } from "./voice-pieces.ts";
+import { keptApart } from "./voices-apart.ts";
 
 /** States of earlier versions are of methods that are gone: their voices cannot be compared. */
 const STATE_VERSION = 4;
@@ -29,6 +30,13 @@ const LEAST_SIGNIFICANT = 12_000;
 
 /** A piece that is not committed, and the turn that it is of. */
 type FreshPiece = Pick<AttributedPiece, "embedding" | "turn">;
+
+/** The clusters of committed and of fresh pieces, and the clusters' mean vectors. */
+interface Grouping {
+  known: number[];
+  fresh: number[];
+  means: Map<number, Float32Array>;
+}
 
 /**
  * Tells the voices of one session apart by vectors of their speech, all of which are grouped anew
@@ -133,7 +141,7 @@ export class SessionTracker implements SpeakerTracker {
 
   finalPass(): SpeakerProposal {
     const before = this.#pieces.segments();
-    this.#regroup(this.#group([]).known);
+    this.#regroup(this.#group([], true).known);
     const merges = [...this.#gone].map(([from, into]) => ({ from, into: this.#living(into) }));
     const into = new Map(merges.map((merge) => [merge.from, merge.into]));
     const segments = this.#moved(before).filter(({ start, cluster }) => {
@@ -188,11 +196,7 @@ export class SessionTracker implements SpeakerTracker {
   }
 
   /** Groups all pieces together with fresh ones; the means are those of the new groups. */
-  #group(freshPieces: readonly FreshPiece[]): {
-    known: number[];
-    fresh: number[];
-    means: Map<number, Float32Array>;
-  } {
+  #group(freshPieces: readonly FreshPiece[], isFinal = false): Grouping {
     const pieces = this.#pieces.all;
     const fresh = freshPieces.map(({ embedding }) => embedding);
     if (this.#maySkip(fresh)) {
@@ -207,15 +211,18 @@ export class SessionTracker implements SpeakerTracker {
       ...pieces.map(({ starts }) => starts[0]),
       ...freshPieces.map(({ turn }) => turn),
     ];
-    const groups =
-      vectors.length < LEAST_FOR_SPECTRAL
-        ? turnClusters(similarities, turns)
-        : spectralClusters(vectors, similarities);
     const items = vectors.map((_, n) => ({
       cluster: pieces[n]?.cluster ?? -1,
       seconds: pieces[n]?.seconds ?? 1,
     }));
-    const clusters = nameClusters(items, groups, this.#pieces.nextCluster);
+    const before = items.map(({ cluster }) => cluster);
+    const groupsOf = (): number[] => {
+      if (vectors.length < LEAST_FOR_SPECTRAL) return turnClusters(similarities, turns);
+      const groups = spectralClusters(vectors, similarities);
+      // In the end all speech is there, and tells more than what was thought before.
+      return isFinal ? groups : keptApart(similarities, groups, before);
+    };
+    const clusters = nameClusters(items, groupsOf(), this.#pieces.nextCluster);
     const known = clusters.slice(0, pieces.length);
     const means = clusterMeans(vectors, clusters);
     return { known, fresh: clusters.slice(pieces.length), means };

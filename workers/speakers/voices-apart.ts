@@ -1,0 +1,113 @@
+import type { Similarities } from "./spectral-clustering.ts";
+
+/** Voices stay apart that are less alike than this share of how like the speech of each is to itself. */
+const APART = 0.6;
+/** Of fewer pieces nothing is kept: one alone may be of two people. */
+const LEAST_PIECES = 2;
+/** How like two pieces of one voice usually are by cosine, as if so many pairs were known. */
+const USUAL_SIMILARITY = 0.5;
+const USUAL_PAIRS = 3;
+/** What is less would let noise divide by nothing. */
+const LEAST_WITHIN = 0.05;
+
+/** Numbers of vectors that are of one voice. */
+type Pieces = readonly number[];
+
+/**
+ * Keeps voices apart that were told apart before: where eigenvalues tell the number of voices, a little more
+ * speech can make one voice of two that are not alike, and two of it again with the next. Voices that are
+ * alike are joined; what else is in their group goes to the one that it is most like.
+ *
+ * @param similarities of the vectors, by cosine
+ * @param groups for each vector the number of its new group, from 0
+ * @param before for each vector the cluster that it had, -1 for none
+ * @returns for each vector the number of its group
+ */
+export function keptApart(
+  similarities: Similarities,
+  groups: readonly number[],
+  before: readonly number[],
+): number[] {
+  const result = [...groups];
+  let fresh = Math.max(-1, ...groups) + 1;
+  const all = [...groups.keys()];
+  const homes = new Map(
+    [...voicesOf(all, before)].map(([cluster, pieces]) => {
+      return [cluster, homeOf(pieces, groups)];
+    }),
+  );
+  for (const [group, own] of voicesOf(all, groups)) {
+    const voices = [...voicesOf(own, before)]
+      .filter(([cluster, pieces]) => homes.get(cluster) === group && pieces.length >= LEAST_PIECES)
+      .map(([, pieces]) => pieces);
+    const [kept, ...others] = joinedAlike(similarities, voices);
+    if (kept === undefined || others.length === 0) continue;
+    const sets = [{ group, pieces: kept }, ...others.map((pieces) => ({ group: fresh++, pieces }))];
+    const taken = new Map(sets.flatMap(({ group, pieces }) => pieces.map((n) => [n, group])));
+    for (const n of own) {
+      const likeness = sets.map(({ pieces }) => meanOf(similarities, [n], pieces));
+      const likest = sets[likeness.indexOf(Math.max(...likeness))];
+      result[n] = taken.get(n) ?? likest?.group ?? group;
+    }
+  }
+  return result;
+}
+
+/** The pieces of each cluster, without those of cluster -1. */
+function voicesOf(pieces: Pieces, clusters: readonly number[]): Map<number, number[]> {
+  const voices = new Map<number, number[]>();
+  for (const n of pieces) {
+    const cluster = clusters[n] ?? -1;
+    const own = voices.get(cluster);
+    if (own !== undefined) own.push(n);
+    else if (cluster >= 0) voices.set(cluster, [n]);
+  }
+  return voices;
+}
+
+/** The group that has most of the pieces. */
+function homeOf(pieces: Pieces, groups: readonly number[]): number | undefined {
+  const shares = [...voicesOf(pieces, groups)].sort(([, a], [, b]) => b.length - a.length);
+  return shares[0]?.[0];
+}
+
+/** Joins what is of one voice, the likest first. */
+function joinedAlike(similarities: Similarities, voices: readonly Pieces[]): Pieces[] {
+  let sets = [...voices];
+  for (;;) {
+    const within = sets.map((set) => Math.sqrt(withinOf(similarities, set)));
+    let [likest, pair]: [number, readonly [number, number] | undefined] = [APART, undefined];
+    for (let one = 1; one < sets.length; one++) {
+      for (let other = 0; other < one; other++) {
+        const between = meanOf(similarities, sets[one] ?? [], sets[other] ?? []);
+        const likeness = between / ((within[one] ?? 1) * (within[other] ?? 1));
+        if (likeness > likest) [likest, pair] = [likeness, [other, one]];
+      }
+    }
+    if (pair === undefined) return sets;
+    const [kept, gone] = pair;
+    const joined = [...(sets[kept] ?? []), ...(sets[gone] ?? [])];
+    sets = sets.map((set, n) => (n === kept ? joined : set)).filter((_, n) => n !== gone);
+  }
+}
+
+/** The mean cosine of pairs, one of each. */
+function meanOf(similarities: Similarities, one: Pieces, other: Pieces): number {
+  let sum = 0;
+  for (const a of one) {
+    for (const b of other) sum += similarities[Math.max(a, b)]?.[Math.min(a, b)] ?? 0;
+  }
+  return sum / (one.length * other.length);
+}
+
+/** The mean cosine of pairs among the pieces; of few that is hardly known. */
+function withinOf(similarities: Similarities, pieces: Pieces): number {
+  let [sum, pairs] = [USUAL_PAIRS * USUAL_SIMILARITY, USUAL_PAIRS];
+  for (const [at, one] of pieces.entries()) {
+    for (const other of pieces.slice(0, at)) {
+      sum += similarities[Math.max(one, other)]?.[Math.min(one, other)] ?? 0;
+    }
+    pairs += at;
+  }
+  return Math.max(LEAST_WITHIN, sum / pairs);
+}
