@@ -63,7 +63,7 @@ function similarStems(
     .slice(0, MAX_VARIANTS);
 }
 
-/** Chosen, as the units and their bonus, on half of the training part of QMSum. */
+/** Chosen on the training part of QMSum, as the units and their bonus. */
 const REACH: Reach = { before: 250, after: 500 };
 /** Bonus for a unit that is spoken entirely by a requested speaker, relative to its score. */
 const VOICE_BOOST = 1;
