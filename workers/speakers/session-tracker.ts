@@ -1,5 +1,6 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { type AttributedPiece, attributedTurns } from "./attributed-turns.ts";
+import { withCannotLinks } from "./cannot-links.ts";
 import { nameClusters } from "./name-clusters.ts";
 import { RecentSound } from "./recent-sound.ts";
 import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
@@ -10,7 +11,6 @@ import { UtteranceVoices } from "./utterance-voices.ts";
 import type { VoiceAnalysis } from "./voice-analysis.ts";
 import { likestVoices } from "./voice-likeness.ts";
 import { asStored, VoicePieces } from "./voice-pieces.ts";
-import { keptApart } from "./voices-apart.ts";
 
 /** States of earlier versions are of methods that are gone: their voices cannot be compared. */
 const STATE_VERSION = 4;
@@ -220,7 +220,7 @@ export class SessionTracker implements SpeakerTracker {
       if (vectors.length < LEAST_FOR_SPECTRAL) return turnClusters(similarities, turns);
       const groups = spectralClusters(vectors, similarities);
       // In the end all speech is there, and tells more than what was thought before.
-      return isFinal ? groups : keptApart(similarities, groups, before);
+      return isFinal ? groups : withCannotLinks(similarities, groups, before);
     };
     const clusters = nameClusters(items, groupsOf(), this.#pieces.nextCluster);
     const known = clusters.slice(0, pieces.length);

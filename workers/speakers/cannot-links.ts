@@ -1,8 +1,8 @@
 import type { Similarities } from "./spectral-clustering.ts";
 
-/** Voices stay apart that are less alike than this share of how like the speech of each is to itself. */
-const APART = 0.6;
-/** Of fewer pieces nothing is kept: one alone may be of two people. */
+/** Voices may not be joined that are less alike than this share of how like the speech of each is to itself. */
+const ONE_VOICE = 0.6;
+/** Fewer pieces tell no voice: one alone may be of two people. */
 const LEAST_PIECES = 2;
 /** How like two pieces of one voice usually are by cosine, as if so many pairs were known. */
 const USUAL_SIMILARITY = 0.5;
@@ -14,16 +14,16 @@ const LEAST_WITHIN = 0.05;
 type Pieces = readonly number[];
 
 /**
- * Keeps voices apart that were told apart before: where eigenvalues tell the number of voices, a little more
- * speech can make one voice of two that are not alike, and two of it again with the next. Voices that are
- * alike are joined; what else is in their group goes to the one that it is most like.
+ * Parts groups of voices that were told apart before and are not alike, by cannot-link constraints (Wagstaff and
+ * others 2001): where eigenvalues tell the number of voices, a little more speech can make one voice of two, and
+ * two of it again with the next. What else is in such a group goes to the voice that it is most like.
  *
  * @param similarities of the vectors, by cosine
  * @param groups for each vector the number of its new group, from 0
  * @param before for each vector the cluster that it had, -1 for none
  * @returns for each vector the number of its group
  */
-export function keptApart(
+export function withCannotLinks(
   similarities: Similarities,
   groups: readonly number[],
   before: readonly number[],
@@ -76,7 +76,7 @@ function joinedAlike(similarities: Similarities, voices: readonly Pieces[]): Pie
   let sets = [...voices];
   for (;;) {
     const within = sets.map((set) => Math.sqrt(withinOf(similarities, set)));
-    let [likest, pair]: [number, readonly [number, number] | undefined] = [APART, undefined];
+    let [likest, pair]: [number, readonly [number, number] | undefined] = [ONE_VOICE, undefined];
     for (let one = 1; one < sets.length; one++) {
       for (let other = 0; other < one; other++) {
         const between = meanOf(similarities, sets[one] ?? [], sets[other] ?? []);
