@@ -55,7 +55,7 @@ export class WholeService implements TestService {
   ): Promise<WholeService> {
     const start = () => WholeService.#startOnce(env, layDown);
     return start().catch((error: unknown) => {
-      if (!/is taken by|EADDRINUSE/.test(String(error))) throw error;
+      if (!/is taken (by|or not)|EADDRINUSE/.test(String(error))) throw error;
       return start();
     });
   }
