@@ -8,6 +8,12 @@ const LEAST_NEAREST = 6;
 const MOST_CLUSTERS = 10;
 /** Clusters that are alike by more than this share are of one voice. */
 const ONE_VOICE = 0.85;
+/**
+ * Or by this share where their pieces are as near by cosine on average as those of two people never were: the voice
+ * of one who speaks for long has several manners, each of which is like itself.
+ */
+const ONE_NEAR_VOICE = 0.75;
+const NEAR = 0.54;
 /** How like two pieces of one voice usually are by cosine. */
 const USUAL_SIMILARITY = 0.5;
 const USUAL_PAIRS = 3;
@@ -150,14 +156,15 @@ function likestPair({ sums, pairs }: Between): readonly [number, number] | undef
     const [sum, count] = [sums[at] as number, pairs[at] as number];
     return Math.max(LEAST_WITHIN, (sum + USUAL_PAIRS * USUAL_SIMILARITY) / (count + USUAL_PAIRS));
   };
-  let [likest, pair]: [number, readonly [number, number] | undefined] = [ONE_VOICE, undefined];
+  let [likest, pair]: [number, readonly [number, number] | undefined] = [0, undefined];
   for (let one = 0; one < MOST_CLUSTERS; one++) {
     for (let other = 0; other < one; other++) {
       const at = one * MOST_CLUSTERS + other;
       if (pairs[at] === 0) continue;
       const between = (sums[at] as number) / (pairs[at] as number);
       const likeness = between / Math.sqrt(within(one) * within(other));
-      if (likeness > likest) [likest, pair] = [likeness, [other, one]];
+      const least = between >= NEAR ? ONE_NEAR_VOICE : ONE_VOICE;
+      if (likeness > Math.max(least, likest)) [likest, pair] = [likeness, [other, one]];
     }
   }
   return pair;

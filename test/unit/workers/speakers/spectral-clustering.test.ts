@@ -73,6 +73,17 @@ describe("spectral clustering", () => {
     }
   });
 
+  it.each([
+    ["one", "of several manners", 0.72, 0.8],
+    ["three", "which the line makes alike", 0.68, 0.7],
+    ["three", "each of which is much like itself", 0.9, 0.65],
+  ])("clustering: speech that is alike is of %s, %s", (count, _, within, shared) => {
+    for (const seed of [1, 2, 3]) {
+      const { vectors } = voices([60, 25, 20], within, shared, seed);
+      expect(new Set(clustersOf(vectors)).size).toBe(count === "one" ? 1 : 3);
+    }
+  });
+
   it("clustering: the same vectors give the same, and nothing gives nothing", () => {
     const { vectors } = voices([20, 20], 0.5, 0.2, 1);
     expect(clustersOf(vectors)).toEqual(clustersOf(vectors));
