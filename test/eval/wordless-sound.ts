@@ -37,7 +37,7 @@ export async function wordlessSounds(seconds: number): Promise<Record<string, ()
 }
 
 /** Slow chords of three sustained notes with overtones and a slow tremolo. */
-function chords(length: number, random: () => number): Signal {
+export function chords(length: number, random: () => number): Signal {
   const sound = new Float64Array(length);
   const step = 2 * SESSION_RATE;
   for (let from = 0; from < length; from += step) {
@@ -50,7 +50,7 @@ function chords(length: number, random: () => number): Signal {
 }
 
 /** Plucked notes of a fifth to half a second, in the range of a voice and above. */
-function melody(length: number, random: () => number): Signal {
+export function melody(length: number, random: () => number): Signal {
   const sound = new Float64Array(length);
   for (let from = 0; from < length; ) {
     const hz = 196 * 2 ** (Math.floor(random() * 24) / 12);
