@@ -1,14 +1,9 @@
-import type { Similarities } from "./spectral-clustering.ts";
+import { likenessWithin, type Similarities } from "./spectral-clustering.ts";
 
 /** Voices may not be joined that are less alike than this share of how like the speech of each is to itself. */
 const ONE_VOICE = 0.6;
 /** Fewer pieces tell no voice: one alone may be of two people. */
 const LEAST_PIECES = 2;
-/** How like two pieces of one voice usually are by cosine, as if so many pairs were known. */
-const USUAL_SIMILARITY = 0.5;
-const USUAL_PAIRS = 3;
-/** What is less would let noise divide by nothing. */
-const LEAST_WITHIN = 0.05;
 
 /** Numbers of vectors that are of one voice. */
 type Pieces = readonly number[];
@@ -100,14 +95,14 @@ function meanOf(similarities: Similarities, one: Pieces, other: Pieces): number 
   return sum / (one.length * other.length);
 }
 
-/** The mean cosine of pairs among the pieces; of few that is hardly known. */
+/** How like the pieces are among themselves. */
 function withinOf(similarities: Similarities, pieces: Pieces): number {
-  let [sum, pairs] = [USUAL_PAIRS * USUAL_SIMILARITY, USUAL_PAIRS];
+  let [sum, pairs] = [0, 0];
   for (const [at, one] of pieces.entries()) {
     for (const other of pieces.slice(0, at)) {
       sum += similarities[Math.max(one, other)]?.[Math.min(one, other)] ?? 0;
     }
     pairs += at;
   }
-  return Math.max(LEAST_WITHIN, sum / pairs);
+  return likenessWithin(sum, pairs);
 }

@@ -9,12 +9,13 @@ const MOST_CLUSTERS = 10;
 /** Clusters that are alike by more than this share are of one voice. */
 const ONE_VOICE = 0.85;
 /**
- * Or by this share where their pieces are as near by cosine on average as those of two people never were: the voice
- * of one who speaks for long has several manners, each of which is like itself.
+ * Or by this share where their pieces are this near by cosine on average, as those of two people never were in the
+ * end of the recordings that this was chosen on (0.475 at most): the voice of one who speaks for long has several
+ * manners, each of which is like itself.
  */
 const ONE_NEAR_VOICE = 0.75;
 const NEAR = 0.54;
-/** How like two pieces of one voice usually are by cosine. */
+/** How like two pieces of one voice usually are by cosine, as if so many pairs were known. */
 const USUAL_SIMILARITY = 0.5;
 const USUAL_PAIRS = 3;
 /** What is less would let noise divide by nothing. */
@@ -146,15 +147,22 @@ function betweenClusters(similarities: Similarities, clusters: readonly number[]
 }
 
 /**
+ * How like vectors of one voice are among themselves, by the sum of their pairs' cosines. Of few vectors that is
+ * hardly known, so that what is usual counts as some pairs more.
+ */
+export function likenessWithin(sum: number, pairs: number): number {
+  const usual = USUAL_PAIRS * USUAL_SIMILARITY;
+  return Math.max(LEAST_WITHIN, (sum + usual) / (pairs + USUAL_PAIRS));
+}
+
+/**
  * The two clusters that are most alike, if they are of one voice: how like vectors of both are, as a
- * share of how like vectors of each are among themselves. Of few vectors that is hardly known, so that
- * what is usual counts as some pairs more.
+ * share of how like vectors of each are among themselves.
  */
 function likestPair({ sums, pairs }: Between): readonly [number, number] | undefined {
   const within = (cluster: number): number => {
     const at = cluster * MOST_CLUSTERS + cluster;
-    const [sum, count] = [sums[at] as number, pairs[at] as number];
-    return Math.max(LEAST_WITHIN, (sum + USUAL_PAIRS * USUAL_SIMILARITY) / (count + USUAL_PAIRS));
+    return likenessWithin(sums[at] as number, pairs[at] as number);
   };
   let [likest, pair]: [number, readonly [number, number] | undefined] = [0, undefined];
   for (let one = 0; one < MOST_CLUSTERS; one++) {
