@@ -47,9 +47,9 @@ export const MOONSHINE = {
   model: {
     name: "moonshine-tiny-en",
     sha256: {
-      "encoder_model.ort": "94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221",
-      "decoder_model_merged.ort":
-        "cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0",
+      "frontend.onnx": "09bff3eb330f1b47060071696736b8eb908d26aa617cc05b0576d7779f3a5a87",
+      "encoder.onnx": "dad7d0f1f9f436e4c7cac8b10ebe86378daf3216083f4762b2fb73a8e0143fea",
+      "decoder.onnx": "f781c40a60abbf00c8b7ee3373cce3b5ab5f6b9716bcf623adb4027085cb100d",
       "tokenizer.bin": "6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d",
     },
   },

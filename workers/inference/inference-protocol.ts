@@ -9,6 +9,8 @@ export interface RecognitionRequest {
   kind: "read";
   /** 16 kHz mono. Handed over: whoever asks must not use it any more. */
   pcm: Int16Array;
+  /** Of an utterance that is read again as it grows: memory of `FeatureBlocks`. */
+  features?: SharedArrayBuffer | undefined;
   /** Somebody waits for it and it cannot be left out; interim readings can. */
   isFinal: boolean;
   /** First tokens that two readings agreed on: taken unless another one is far likelier. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { errorMessage } from "../../src/base/errors.ts";
+import { FeatureBlocks } from "./feature-blocks.ts";
 import { decodeGreedily } from "./greedy-decoding.ts";
 import { wordsOf } from "./heard-words.ts";
 import { InferenceJobs, type Steps } from "./inference-jobs.ts";
@@ -65,10 +66,11 @@ function phrasesOf(phrases: readonly string[], tokenizer: Tokenizer): WantedPhra
   return wanted;
 }
 
-async function* readingOf({ pcm, agreed, draft, phrases }: RecognitionRequest): Steps {
+async function* readingOf(request: RecognitionRequest): Steps {
+  const { pcm, features, agreed, draft, phrases } = request;
   const { network, tokenizer } = await recogniser();
   const sound = Float32Array.from(pcm, (sample) => sample / FULL_SCALE);
-  const encoded = await network.encode(sound);
+  const encoded = await network.encode(sound, features && new FeatureBlocks(features));
   yield;
   const text = { encoded, samples: sound.length, agreed, draft };
   const greedy = yield* decodeGreedily(network, text);
@@ -76,8 +78,8 @@ async function* readingOf({ pcm, agreed, draft, phrases }: RecognitionRequest): 
   const logs = greedy.probabilities.reduce((sum, probability) => sum + Math.log(probability), 0);
   const certainty = logs === 0 ? 1 : Math.exp(logs / greedy.probabilities.length);
   const found = phrasesOf(phrases, tokenizer);
-  const request = { encoded, decoding: greedy, tokenizer };
-  const decoding = found ? yield* rescorePhrases(network, { ...request, phrases: found }) : greedy;
+  const rescored = { encoded, decoding: greedy, tokenizer };
+  const decoding = found ? yield* rescorePhrases(network, { ...rescored, phrases: found }) : greedy;
   const { tokens, isEndless } = decoding;
   return { words: wordsOf(decoding, tokenizer), tokens, certainty, isEndless, workMs: 0 };
 }

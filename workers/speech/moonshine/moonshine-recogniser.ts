@@ -1,6 +1,7 @@
 import { SESSION_RATE } from "../../../src/base/audio/sample-rate.ts";
 import { toAppError } from "../../../src/base/errors.ts";
 import { MOONSHINE } from "../../../src/wire/speech-engines.ts";
+import { FeatureBlocks } from "../../inference/feature-blocks.ts";
 import type { PendingInference, SessionInference } from "../../inference/inference-client.ts";
 import type { RecognitionAnswer } from "../../inference/inference-protocol.ts";
 import { joined } from "../open-utterance.ts";
@@ -86,6 +87,8 @@ export class MoonshineRecogniser implements Recogniser {
   #samples = 0;
   /** How much of it the newest reading had. */
   #readTo = 0;
+  /** What the networks made of the utterance's beginning, for its next reading. */
+  #features: SharedArrayBuffer | undefined;
   #interim: PendingInference | undefined;
   #final: FinalReading | undefined;
   #onNews: (() => void) | undefined;
@@ -163,6 +166,8 @@ export class MoonshineRecogniser implements Recogniser {
     this.#sound = [];
     this.#samples = 0;
     this.#readTo = 0;
+    // A reading that was dropped may still write to it, so another utterance has its own.
+    this.#features = undefined;
     this.#agreed.restart();
   }
 
@@ -180,8 +185,10 @@ export class MoonshineRecogniser implements Recogniser {
     if (this.#interim !== undefined || this.#samples < least || !this.#pace.isDue) return;
     const samples = this.#samples;
     this.#readTo = samples;
+    this.#features ??= FeatureBlocks.allocate();
     const interim = this.#client.read({
       pcm: joined(this.#sound),
+      features: this.#features,
       isFinal: false,
       agreed: this.#agreed.tokens,
       draft: this.#agreed.draft,
@@ -206,6 +213,7 @@ export class MoonshineRecogniser implements Recogniser {
     this.#final?.pending.drop();
     const pending = this.#client.read({
       pcm: joined(this.#sound),
+      features: this.#features,
       isFinal: true,
       agreed: [],
       draft: [],

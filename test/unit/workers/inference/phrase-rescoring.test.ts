@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { Tensor } from "onnxruntime-node";
 import { describe, expect, it } from "vitest";
 import type {
   DecoderStep,
@@ -10,7 +11,10 @@ import { WantedPhrases } from "../../../../workers/inference/wanted-phrases.ts";
 
 const FOLDER = join(import.meta.dirname, "../../../../workers/models/moonshine-tiny-en");
 const TOKENIZER = Tokenizer.load(join(FOLDER, "tokenizer.bin"));
-const ENCODED = { frames: {}, mask: {} } as never;
+const ENCODED = {} as never;
+/** Of the decoder's cache: numbers of a token in each head. */
+const HEADS = 8;
+const HEAD_SIZE = 36;
 
 /**
  * A network that has heard one of these texts: a token that continues one of them has its logit, any
@@ -33,16 +37,24 @@ function hearing(heard: Readonly<Record<string, number>>) {
         logits[at] = Math.max(logits[at] ?? 0, logit);
       }
     }
-    return { logits, cache: { tensors: { read: read as never }, length: read.length } };
+    return { logits, cache: { tensors: { read: remembered(read) }, length: read.length } };
   };
   const network = {
     begin: async (_: unknown, tokens: readonly number[]) => step(tokens, 0),
     next: async (_: unknown, token: number, cache: DecoderStep["cache"]) => {
-      const read = (cache.tensors.read as unknown as number[]).slice(0, cache.length);
-      return step([...read, token], read.length);
+      const read = cache.tensors.read?.data as Float32Array;
+      const before = Array.from({ length: cache.length }, (_, at) => read[at * HEAD_SIZE] ?? 0);
+      return step([...before, token], cache.length);
     },
   };
   return { network: network as unknown as MoonshineNetwork, runs: () => runs };
+}
+
+/** The first number of each token in the first head is the token. */
+function remembered(read: readonly number[]): Tensor {
+  const data = new Float32Array(HEADS * read.length * HEAD_SIZE);
+  for (const [at, token] of read.entries()) data[at * HEAD_SIZE] = token;
+  return new Tensor("float32", data, [1, HEADS, read.length, HEAD_SIZE]);
 }
 
 async function rescored(
