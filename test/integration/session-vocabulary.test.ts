@@ -15,7 +15,7 @@ const LIMIT_MS = 120_000;
 const SECOND = 16_000;
 const speech = toSignal(readConversation().subarray(0, 22 * SECOND));
 /** In noise these are misread without help. */
-const noisy = withNoise(speech, pinkNoise(speech.length, seededRandom(3)), 10);
+const noisy = withNoise(speech, pinkNoise(speech.length, seededRandom(3)), 8);
 const SAID = ["work on Friday", "find any big problems", "open our new shop"];
 const spoken = chunkMessages(toChunks(noisy));
 
