@@ -28,7 +28,9 @@ const PRONOUN = "(?:i|we|you|he|she|it|they)";
 const RESTARTS: readonly RegExp[] = [
   new RegExp(`\\b(${PRONOUN}),?\\s+(?:well|um|uh),?\\s+(?=\\1\\b)`, "giu"),
   /\bI (?=(?:It|That|This|You|We|They|There|He|She)\b)/gu,
-  /\bI (?:So|And|But) (?=I\b)/gu,
+  /\b[Ii] (?:So|And|But) (?=I\b)/gu,
+  // "I'll, the next experiment is"
+  new RegExp(`\\b(?:${PRONOUN}'ll\\s+)?${PRONOUN}'ll,\\s+(?=(?:a|an|the)\\b)`, "giu"),
   /\b(?:the|a) I (?=(?:the|this|that)\b)/giu,
 ];
 
@@ -47,7 +49,7 @@ export function toFluentSpeech(text: string): string {
   const plain = begun
     .replace(/\s?['’]cause\b/giu, " because")
     .replace(/,? ?\b(?:you know|i mean),/giu, "")
-    .replace(/,\s+(?:you know|i mean)(?=[.?!]|$)/giu, "")
+    .replace(/,\s+(?:you know|i mean|so)(?=[.?!]|$)/giu, "")
     .replace(/\b(?:sorta|kinda)\s+(?=\p{L})/giu, "");
   const words = wordsOf(plain);
   const told = withoutFalseStart(withoutRepeats(withoutHedges(withoutBeginnings(words))));
@@ -82,8 +84,9 @@ function isClosed({ written }: Word): boolean {
 /** Drops what was only the beginning of the next word: "th the", "de decided". */
 function withoutBeginnings(words: readonly Word[]): Word[] {
   return words.filter((word, at) => {
-    const next = words[at + 1];
-    if (next === undefined || isClosed(word) || word.bare === next.bare) return true;
+    // A piece may come twice: "tha tha that's".
+    const next = words.slice(at + 1).find(({ bare }) => bare !== word.bare);
+    if (next === undefined || isClosed(word)) return true;
     if (isLost(word, words[at - 1], next)) return false;
     // "It it's pretty good."
     if (next.bare.startsWith(`${word.bare}'`)) return false;

@@ -20,7 +20,7 @@ export function polish(text: string, english: boolean): string {
 }
 
 function capitalised(text: string): string {
-  return text.charAt(0).toLocaleUpperCase() + text.slice(1);
+  return text.replace(/^\[?./u, (first) => first.toLocaleUpperCase());
 }
 
 function dropSpokenOnly(text: string): string {

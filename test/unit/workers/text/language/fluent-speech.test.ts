@@ -26,6 +26,10 @@ describe("fluent speech: what was said, as it would be written", () => {
     ["I It's pretty good, but I So I wanna play.", "It's pretty good, but I wanna play."],
     ["The I this idea of shorter filters.", "this idea of shorter filters."],
     ["I'm gonna save th a copy.", "I'm gonna save a copy."],
+    ["because tha tha that's easy", "because that's easy"],
+    ["It's good, but um i So I wanna play.", "It's good, but um I wanna play."],
+    ["I'll I'll, the next thing I try is a model.", "the next thing I try is a model."],
+    ["We'll hear it tomorrow, so.", "We'll hear it tomorrow."],
   ])("%s", (spoken, written) => {
     expect(toFluentSpeech(spoken)).toBe(written);
   });
@@ -37,11 +41,16 @@ describe("fluent speech: what was said, as it would be written", () => {
     "I know that that is so. So it is.",
     "We pay [ten?] [ten?] euros in individual parts.",
     "Is it on or off, and by whom?",
+    "I think so. It's, a bit, like this. I'll, of course, come.",
     "Let's eat, and let's go to the option b room on the 5 th day.",
     "No. No, go on. Go now.",
     "We took the s a t exam at the i t desk.",
   ])("leaves as it is: %s", (text) => {
     expect(toFluentSpeech(text)).toBe(text.replace("that that", "that"));
+  });
+
+  it("a first word that was not heard clearly has its capital as well", () => {
+    expect(polish("you know, [minutes?] are ready", true)).toBe("[Minutes?] are ready.");
   });
 
   it("is part of every quotation", () => {
