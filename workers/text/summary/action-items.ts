@@ -51,9 +51,9 @@ const MODAL = "(?:'ll|\\s+will|\\s+shall|'m\\s+going\\s+to|\\s+am\\s+going\\s+to
 const PLURAL_MODAL = "(?:'ll|\\s+will|\\s+shall|'re\\s+going\\s+to|\\s+are\\s+going\\s+to)";
 /** What is done by saying so, and what somebody only stays as. */
 const SPEECH_ACT =
-  "acknowledge|always|apologi[sz]e|call\\s+(?:it|that|this)|commend|congratulate|emphasi[sz]e|face|get\\s+through|give\\s+the\\s+floor|highlight|keep\\s+(?:doing|on|up)|proceed|recogni[sz]e|remain|remind|resume|stress|suspend|thank|to";
+  "acknowledge|always|apologi[sz]e|assure|call\\s+(?:it|that|this)|commend|congratulate|emphasi[sz]e|face|get\\s+through|give\\s+(?:it|that|the\\s+floor|this)|highlight|interject|interrupt|keep\\s+(?:doing|on|up)|mention|proceed|recogni[sz]e|remain|report\\s+that|remind|resume|stress|suspend|thank|to";
 /** Continuations that make no task of a promise: "I will say", "we will see", "we'll move on". */
-const NO_TASK = `(?!\\s+(?:(?:all|just|also|then|now|quickly|probably)\\s+)*(?:not|never|be|have|say|see|admit|assume|guess|think|know|ask|agree|disagree|stick|leave|yeah|well|like|um|uh|you|we|i|the|an?|talk\\s+about|discuss|start|begin|finish|end|stop|continue|switch|pass|move\\s+on|go\\s+(?:on|over|through|to|ahead|back|straight|now|around)|(?:turn|hand)\\s+(?:it\\s+|this\\s+|you\\s+)?over|come\\s+(?:on|back|to)|get\\s+(?:back|to|into|there)|cross\\s+that\\s+bridge|${SPEECH_ACT})\\b)`;
+const NO_TASK = `(?!\\s+(?:(?:all|just|also|then|now|\\p{L}+ly)\\s+)*(?:not|never|be|have|say|see|admit|assume|guess|think|know|ask|agree|disagree|stick|leave|yeah|well|like|um|uh|you|we|i|the|an?|talk\\s+about|discuss|start|begin|finish|end|stop|continue|switch|pass|move\\s+on|go\\s+(?:on|over|through|to|ahead|back|straight|now|around)|(?:turn|hand)\\s+(?:it\\s+|this\\s+|you\\s+)?over|come\\s+(?:on|back|to)|get\\s+(?:back|to|into|there)|cross\\s+that\\s+bridge|${SPEECH_ACT})\\b)`;
 const MUST = "(?:need\\s+to|have\\s+to|must|should|ought\\s+to)";
 
 /** "The time that I have to thank them" is no duty. */
@@ -61,10 +61,14 @@ const NO_CHANCE = "(?<!\\b(?:chance|moment|opportunity|time)\\s(?:that\\s)?)";
 
 /** A request at the beginning of a sentence; one for words is answered at once. */
 const ASKED_TO =
-  /^(?!(?:how|what|when|where|which|who|why)\b)(?:(?:(?:and|but|so|then|ok|okay|well|please)|\p{Lu}\p{L}+),?\s+){0,2}(?:can|could|would|will)\s+you\s+(?:please\s+|just\s+|maybe\s+)*(?!(?:tell|say|see|hear|be|explain|repeat|clarify|describe|elaborate|comment|expand|outline|summari[sz]e|confirm|imagine|understand|remember|believe|talk|speak|give\s+(?:us|me)\s+an?|do|use|have|get|like)\b)\p{L}+/iu;
+  /^(?!(?:how|what|when|where|which|who|why)\b)(?:(?:(?:and|but|so|then|ok|okay|well|please)|\p{Lu}\p{L}+),?\s+){0,2}(?:can|could|would|will)\s+you\s+(?!(?:(?:please|just|maybe)\s+)*(?:tell|assure|remind\s+(?:me|us)(?!\s+to\b)|go\s+back|not|say|see|hear|be|explain|repeat|clarify|describe|elaborate|comment|expand|outline|summari[sz]e|confirm|imagine|understand|remember|believe|talk|speak|give\s+(?:us|me)\s+an?|do|use|have|get|like)\b)\p{L}+/iu;
 /** What others promised is told, not promised. */
 const TOLD =
   /\b(?:he|she|they|who)\s+(?:said|told|asked|promised)\b|\b(?:said|told\s+\w+)\s+["“]/iu;
+
+/** What comes in the same breath, or is said for its sound: a task only where a time is named. */
+const NO_PROMISE =
+  /\b(?:assure|assurances?|commitment|endeavou?r)\b|^let\s+(?:me|us)\s+be\s+clear\b|\blet\s+me\s+(?:ask\s+(?:an?|another|my|the|this|you)\b|bring\s+up|make\s+(?:a\s+proposal|it\s+clear)|talk\s+(?:about|broadly))|\bwe(?:'ll|\s+will|(?:'re|\s+are)\s+going\s+to)\s+(?:\p{L}+ly\s+)?(?:do\s+(?:everything|it|that|this)|ensure|work\s+(?:very\s+)?hard)\b|\bi(?:'ll|\s+will|\s+shall|'m\s+(?:going\s+to|gonna))\s+(?:(?:now|first|just|\p{L}+ly)\s+)*(?:(?:describe|explain|list|present)\b(?!.*\bto\s+(?!do\b|you\b)\p{L})|give\s+an?\s+(?:\p{L}+\s+)?(?:presentation|talk)|speak\s+about|(?:show|tell)\s+you)\b/iu;
 
 type Owner = "speaker" | "all" | "listener";
 
@@ -137,6 +141,7 @@ function findOwner(sentence: Sentence, names: ReadonlySet<string>): string | und
   const cue = CUES.find(
     ({ pattern, needsDue }) => (hasDue || needsDue === undefined) && pattern.test(text),
   );
+  if (!hasDue && NO_PROMISE.test(text)) return undefined;
   if (cue === undefined || WONDERING.test(text) || TOLD.test(text)) return undefined;
   if (cue.owner !== "listener" && text.trimEnd().endsWith("?")) return undefined;
   if (cue.owner === "speaker") return speaker;

@@ -11,7 +11,7 @@ import { nothing, quote, type SummaryDraft } from "./summary-draft.ts";
 export function* summariseBriefly(text: SpokenText): Generator<number, SummaryDraft> {
   const { sentences, english } = text;
   const centrality = yield* rankSentences(sentences);
-  const chosen = selectSentences(sentences, sizeOf(sentences.length), sentences.length, centrality);
+  const chosen = selectSentences(sentences, sizeOf(sentences.length), text, centrality);
   if (chosen.length === 0) return nothing("Nothing of substance was said.");
   const items = chosen.map((sentence) => quote(sentence, english));
   return { text: items.map((item) => item.text).join(" "), items };
@@ -60,12 +60,13 @@ interface Part extends SummaryDraft {
 function toPart(
   section: readonly Sentence[],
   count: number,
-  { sentences, english }: SpokenText,
+  text: SpokenText,
   centrality: Centrality,
 ): Part {
+  const { sentences, english } = text;
   const share = Math.max(1, Math.round((count * section.length) / sentences.length));
   const telling = section.filter(({ wordCount }) => wordCount >= MIN_WORDS);
-  const chosen = selectSentences(telling, share, sentences.length, centrality);
+  const chosen = selectSentences(telling, share, text, centrality);
   if (chosen.length === 0) return { text: "", items: [], isNamed: false };
   const names = english ? topicsOf(section, centrality) : wordsOf(section, centrality);
   const heading = [clockTime((section[0]?.startMs ?? 0) / 1_000), names.join(", ")]

@@ -1,5 +1,7 @@
 import { isQuestion } from "../../../src/language/sentences.ts";
 import type { SummaryItem } from "../../../src/wire/gen/voice/v1/text.ts";
+import { polish } from "../language/polish.ts";
+import { isBroken } from "./readability.ts";
 import type { Sentence, SpokenText } from "./spoken-text.ts";
 import { englishOnly, nothing, quote, type SummaryDraft, toList } from "./summary-draft.ts";
 
@@ -26,12 +28,21 @@ const OPEN = new RegExp(
   ].join("|"),
   "iu",
 );
+/** Says in other words that somebody may know, or that it matters little. */
+const NOT_OPEN = new RegExp(
+  [
+    `\\bi\\s+(?:\\w+\\s+)?do(?:n't|\\s+not)\\s+know\\s+${WHAT}\\s+(?:you|i)\\b`,
+    `\\bknow\\s+(?:if|whether)\\b.*\\bbut\\b`,
+    "\\b(?:my|next|this)\\s+question\\b",
+  ].join("|"),
+  "iu",
+);
 /** Replies that leave a question open. */
 const UNKNOWING =
   /\b(?:(?:do(?:n't| not)|dunno) know|no idea|not (?:really )?(?:sure|certain|clear)|good question|(?:we|i)(?:'ll| will| have to| need to) (?:see|check|find out|look into|ask)|depends|come back to (?:that|this|it)|not yet)\b/iu;
 /** Asked in passing, about the conversation itself. */
 const IN_PASSING =
-  /^(?:(?:ok|okay|so|right|well|and|um|uh),?\s+)*(?:you know|right|what do you (?:think|mean)|any(?:thing| other)? (?:else|questions?)|does (?:that|anybody|anyone)|is that (?:ok|okay|right|it|clear)|are you (?:ready|done|sure)|can you (?:hear|see|repeat)|shall we)\b/iu;
+  /^(?:(?:ok|okay|so|right|well|and|um|uh),?\s+)*(?:you know|right|what do you (?:think|mean)|any(?:thing| other)? (?:else|questions?)|can i(?: just)? (?:ask|note|propose|say)|are (?:all|members|people|we|you) (?:agreed|content|fine|happy|ok|okay)|would you like to|does (?:that|anybody|anyone)|is that (?:ok|okay|right|it|clear)|are you (?:ready|done|sure)|can you (?:hear|see|repeat)|shall we)\b/iu;
 
 /**
  * What nobody answered: questions after which the others only said that they do not know or said
@@ -43,6 +54,7 @@ export function* listOpenQuestions(text: SpokenText): Generator<number, SummaryD
   for (const sentence of text.sentences) {
     if (sentence.index % STEP === STEP - 1) yield sentence.index / text.sentences.length;
     if (sentence.terms.length < MIN_TERMS || sentence.wordCount > MAX_WORDS) continue;
+    if (isBroken(polish(sentence.text, true))) continue;
     const reply = isAsked(sentence) ? openReply(sentence, text.sentences) : undefined;
     if (reply === undefined && !saysOpen(sentence)) continue;
     const item = quote(sentence, true);
@@ -62,7 +74,8 @@ function asks({ clear }: Sentence): boolean {
 }
 
 function saysOpen({ clear }: Sentence): boolean {
-  return !clear.trimEnd().endsWith("?") && OPEN.test(plain(clear));
+  const said = plain(clear);
+  return !said.trimEnd().endsWith("?") && OPEN.test(said) && !NOT_OPEN.test(said);
 }
 
 /** The reply that leaves it open; the question itself where it was the last that was said. */

@@ -1,5 +1,7 @@
+import { polish } from "../language/polish.ts";
 import { type Centrality, similarity } from "./centrality.ts";
-import type { Sentence } from "./spoken-text.ts";
+import { readability } from "./readability.ts";
+import type { Sentence, SpokenText } from "./spoken-text.ts";
 
 /** A sentence loses this share of its score, times its similarity to a chosen sentence. */
 const REDUNDANCY = 0.7;
@@ -24,20 +26,27 @@ const LONG_WORDS = 35;
 export function selectSentences(
   candidates: readonly Sentence[],
   count: number,
-  total: number,
+  { sentences, english }: Pick<SpokenText, "sentences" | "english">,
   { scores, vectors }: Centrality,
 ): Sentence[] {
   const left = new Map<Sentence, number>();
   for (const sentence of candidates) {
-    const worth = worthOf(sentence, scores[sentence.index] ?? 0, total);
+    const worth = worthOf(sentence, scores[sentence.index] ?? 0, sentences.length);
     if (worth > 0) left.set(sentence, worth);
   }
   const closest = new Map<Sentence, number>();
   const heard = new Set<string>();
   const chosen: Sentence[] = [];
+  const read = new Set<Sentence>();
   while (chosen.length < count && left.size > 0) {
     const best = pickBest(left, closest, heard);
     if (best === undefined) break;
+    // Only of the few that come first is it looked at how they read, as that takes long.
+    if (english && !read.has(best)) {
+      read.add(best);
+      left.set(best, (left.get(best) ?? 0) * readability(polish(best.text, true)));
+      continue;
+    }
     left.delete(best);
     chosen.push(best);
     heard.add(best.speaker);

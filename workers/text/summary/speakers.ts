@@ -17,7 +17,7 @@ export function* describeSpeakers(text: SpokenText): Generator<number, SummaryDr
   const total = [...spoken.values()].reduce((sum, own) => sum + talkTime(own), 0);
   const parts = [...spoken].map(([speaker, own]) => {
     const candidates = sentences.filter((sentence) => sentence.speaker === speaker);
-    const chosen = selectSentences(candidates, SENTENCES_EACH, sentences.length, centrality);
+    const chosen = selectSentences(candidates, SENTENCES_EACH, text, centrality);
     const quotes = chosen.map((sentence) => quote(sentence, english));
     return [shareOf(speaker, own, total), ...quotes].map((item) => ({ ...item, section: speaker }));
   });

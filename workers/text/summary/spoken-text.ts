@@ -5,6 +5,7 @@ import type {
   SummariseRequest,
   TextSegment,
 } from "../../../src/wire/gen/voice/v1/text.ts";
+import { toFluentSpeech } from "../language/fluent-speech.ts";
 import { hearSentences } from "../language/heard-sentences.ts";
 import { toTerms } from "../language/terms.ts";
 
@@ -87,10 +88,19 @@ const SAME_TURN_SHARE = 0.4;
 export function isSaidAgain(before: Sentence | undefined, after: Sentence): boolean {
   if (before === undefined || before.speaker !== after.speaker) return false;
   if (after.index - before.index > AGAIN_REACH) return false;
+  if (before.segmentId === after.segmentId && beginningOf(before) === beginningOf(after))
+    return true;
   const [one, other] = [new Set(before.terms), new Set(after.terms)];
   const shared = [...one].filter((term) => other.has(term)).length;
   const share = before.segmentId === after.segmentId ? SAME_TURN_SHARE : AGAIN_SHARE;
   return shared > 0 && shared >= share * Math.min(one.size, other.size);
+}
+
+/** So many words in a row at the beginning are no accident. */
+const SAME_WORDS = 6;
+
+function beginningOf({ clear }: Sentence): string {
+  return toFluentSpeech(clear).toLowerCase().split(" ").slice(0, SAME_WORDS).join(" ");
 }
 
 function countWords(text: string): number {

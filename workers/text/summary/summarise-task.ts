@@ -11,7 +11,7 @@ import { nothing, type Summariser, type SummaryDraft } from "./summary-draft.ts"
 import { listTopics } from "./topics.ts";
 
 /** Version of the method; it changes when equal words would give another summary. */
-const ENGINE = "extractive-4";
+const ENGINE = "extractive-5";
 /** Progress is reported when it has grown by this much. */
 const PROGRESS_STEP = 0.05;
 /** From this share of unclear words on, the summary begins with a warning. */

@@ -112,6 +112,30 @@ describe("summary: brief and detailed", () => {
     expect(long.length).toBeLessThanOrEqual(5);
   });
 
+  it.each(["brief", "detailed"])("%s quotes what reads by itself before what does not", (type) => {
+    const told = [
+      "The committee wants a plastic case with a touch screen.",
+      "We need a paging function for the touch screen of the remote control.",
+      "The face plates of the remote control are made of plastic.",
+    ];
+    const broken = [
+      "The idea of a paging function, a touch screen, and face plates of plastic.",
+      "With a touch screen and a plastic case on the remote control?",
+      "The thing with I see would there not be a touch screen on the remote control.",
+      "Because of the plastic case and the touch screen and the paging function and the…",
+    ];
+    const said = saidBy(
+      ...told.flatMap((each, at): [string, string][] => [
+        ["Anna", broken[at] ?? ""],
+        ["Anna", each],
+      ]),
+      ["Anna", broken[3] ?? ""],
+    );
+    const chosen = summariseText(type, said).items.map(({ text }) => text);
+    for (const each of told) expect(chosen).toContain(each);
+    if (type === "brief") expect(chosen).toEqual(told);
+  });
+
   it("detailed cuts where the topic shifts and takes about a fifth", () => {
     const { items, text } = summariseText("detailed", LONG);
     expect(items.length).toBeGreaterThanOrEqual(8);
@@ -180,6 +204,38 @@ describe("summary: action items and decisions", () => {
     );
     expect(summariseText("action_items", said).items.map(({ text }) => text)).toEqual([
       "I will send the masks to the old factory.",
+    ]);
+  });
+
+  it("takes no rhetoric, no talk that follows at once, and no mark", () => {
+    const said = saidBy(
+      ["Chair", "I will sadly report that the town of Pickering had the largest number of deaths."],
+      ["Anna", "Let me ask my question to the Minister of Finance once more."],
+      ["Anna", "Let me be clear: in everything we do, we will target companies and not workers."],
+      ["Ben", "I want to assure the member that we're going to support businesses and workers."],
+      ["Ben", "We need to fix the old homes, and we will do that together."],
+      ["Ben", "I should mention something about the Linux machine in the office."],
+      ["Carl", "Now I'll briefly describe the working design of the remote control."],
+      ["Carl", "With the way it looks, I will give it a two."],
+      ["Carl", "Can you just remind me when the box is ticked?"],
+      ["Anna", "I'll describe the new design to the customer in Hamburg."],
+      ["Anna", "Can you remind me to call the customer?"],
+      ["Ben", "I can assure you that we will send the masks by Friday."],
+    );
+    expect(summariseText("action_items", said).items.map(({ text }) => text)).toEqual([
+      "I'll describe the new design to the customer in Hamburg.",
+      "Can you remind me to call the customer?",
+      "I can assure you that we will send the masks by Friday.",
+    ]);
+  });
+
+  it("takes what was begun twice in one breath once", () => {
+    const said = saidBy([
+      "Anna",
+      "I'm gonna save th a copy of this in case you guys need any reminders. I'm gonna save a copy of this and the minutes in the shared folder for later reference.",
+    ]);
+    expect(summariseText("action_items", said).items.map(({ text }) => text)).toEqual([
+      "I'm gonna save a copy of this and the minutes in the shared folder for later reference.",
     ]);
   });
 
@@ -268,6 +324,24 @@ describe("summary: open questions", () => {
         speaker: "Ben",
         segmentIds: ["segment-7"],
       },
+    ]);
+  });
+
+  it("are no figures of speech, no running of the meeting and no broken sentences", () => {
+    const said = saidBy(
+      ["Anna", "I don't know if you read the newspapers yesterday about the tourism sector."],
+      ["Anna", "I don't know whether the printer works or not, but it seems like it would."],
+      ["Anna", "I don't know whether my next question goes to the Minister of Transport."],
+      ["Ben", "I don't know how hard it is from there What you want are the binary labels."],
+      ["Ben", "Can I propose that the committee meets in private for the rest?"],
+      ["Anna", "I don't know."],
+      ["Ben", "The thing would there not be a we'd have to drop the face plates?"],
+      ["Anna", "I don't know."],
+      ["Ben", "I don't know how many guests will come to the opening."],
+      ["Anna", "Thank you all."],
+    );
+    expect(summariseText("open_questions", said).items.map(({ text }) => text)).toEqual([
+      "I don't know how many guests will come to the opening.",
     ]);
   });
 
