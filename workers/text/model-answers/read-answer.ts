@@ -1,3 +1,5 @@
+import { CITED_LINES, citedLines } from "../language/cited-lines.ts";
+
 /** A sentence of a model's answer, of which nothing is proved. */
 interface CitingSentence {
   text: string;
@@ -6,10 +8,9 @@ interface CitingSentence {
 }
 
 const MOST_SENTENCES = 20;
-const MOST_CITES = 8;
 const NONE = /^\W*NONE\W*$/iu;
 /** What comes before citations, and these. */
-const CITING = /([^[\]\n]+)\[([\d,\s;&-]+)\]/gu;
+const CITING = new RegExp(`([^[\\]\\n]+)(${CITED_LINES})`, "giu");
 /** What lists and quotations begin with, and the end of the sentence before. */
 const BEGINNING = /^(?:[\s>*•.,;:)-]|\d+[.)]\s)+/u;
 
@@ -25,7 +26,7 @@ export function readSentences(answer: string): CitingSentence[] | undefined {
   for (const match of answer.matchAll(CITING)) {
     const [whole, text = "", numbers = ""] = match;
     sentences.push(...uncited(answer.slice(end, match.index)));
-    const cites = (numbers.match(/\d+/gu) ?? []).map(Number).slice(0, MOST_CITES);
+    const cites = citedLines(numbers);
     sentences.push(...split(text).map((each) => ({ text: each, cites })));
     end = match.index + whole.length;
   }

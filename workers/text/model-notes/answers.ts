@@ -1,3 +1,4 @@
+import { CITED_LINES, citedLines } from "../language/cited-lines.ts";
 import type { EntryKinds } from "./prompts.ts";
 
 /** An entry of a model's answer, of which nothing is proved. */
@@ -12,7 +13,11 @@ export interface Entry {
 
 const MOST_ENTRIES = 60;
 const MOST_CITES = 8;
-const LINE = /^[\s>*#\d.)-]*([A-Z]+(?: \d+)?)\s*:\s*(.+?)\s*\[([\d,\s;&-]+)\]\s*\.?\s*$/u;
+/** Models set the word bold, and number or list their lines. */
+const LINE = new RegExp(
+  `^[\\s>*#\\d.)_-]*([a-z]+(?: \\d+)?)[*_]*\\s*:[\\s*_]*(.+?)[\\s*_]*(${CITED_LINES})[\\s.*_]*$`,
+  "iu",
+);
 const NONE = /^\W*NONE\W*$/iu;
 
 /** The entries of these kinds of an answer in JSON or in lines; undefined when it is neither. */
@@ -59,11 +64,11 @@ function readLines(text: string, kinds: EntryKinds): Entry[] | undefined {
   if (NONE.test(text)) return [];
   const known = new Map(Object.entries(kinds).map(([kind, word]) => [word, kind]));
   const entries = text.split("\n").flatMap((line): Entry[] => {
-    const [, word = "", sentence = "", numbers = ""] = LINE.exec(line) ?? [];
+    const [, written = "", sentence = "", numbers = ""] = LINE.exec(line) ?? [];
+    const word = written.toUpperCase();
     const kind = known.get(word) ?? known.get(word.replace(/S$/u, ""));
     if (kind === undefined) return [];
-    const cites = (numbers.match(/\d+/gu) ?? []).map(Number);
-    return [{ kind, text: sentence.trim(), cites: cites.slice(0, MOST_CITES) }];
+    return [{ kind, text: sentence.trim(), cites: citedLines(numbers) }];
   });
   return entries.length === 0 ? undefined : entries.slice(0, MOST_ENTRIES);
 }

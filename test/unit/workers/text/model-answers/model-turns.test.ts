@@ -191,6 +191,20 @@ describe("answers as models write them", () => {
       ],
     ],
     [
+      "One. [lines 1 and 2] Two. [n: 3]",
+      [
+        ["One.", [1, 2]],
+        ["Two.", [3]],
+      ],
+    ],
+    [
+      "One. [1][2]\nTwo. [3-5]",
+      [
+        ["One.", [1, 2]],
+        ["Two.", [3, 4, 5]],
+      ],
+    ],
+    [
       "- One. [1]\n* Two. [2]\n3. Three? [3]",
       [
         ["One.", [1]],
