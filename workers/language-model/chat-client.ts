@@ -3,6 +3,7 @@ import type { ChatCompletionMessageParam } from "openai/resources/chat/completio
 import { type BackOffWaits, backOff } from "../../src/base/back-off.ts";
 import { delay } from "../../src/base/deferred.ts";
 import { errorMessage } from "../../src/base/errors.ts";
+import { modelFetch } from "./model-fetch.ts";
 import type { ModelSettings } from "./model-settings.ts";
 
 /** A JSON schema to which an answer shall keep. */
@@ -86,7 +87,6 @@ const WAITS = { firstMs: 500, mostMs: 8_000, spreadMs: 250 };
 const WORTH_A_RETRY = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 /** Refusals of a request as it is; it may be taken without its schema or tools. */
 const REJECTED = new Set([400, 413, 415, 422, 501]);
-const MOST_BYTES = 1024 * 1024;
 const CHECK_MS = 10_000;
 
 /** A failure after which the same request may succeed, with the server's word on when. */
@@ -125,8 +125,7 @@ export class ChatClient {
       maxRetries: 0,
       timeout: settings.timeoutMs,
       logLevel: "off",
-      fetch: boundedFetch,
-      fetchOptions: { redirect: "error" },
+      fetch: modelFetch,
     });
   }
 
@@ -278,22 +277,6 @@ function callsOf(value: unknown): ChatAnswer["calls"] {
 
 function count(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-}
-
-/** `fetch` whose answers end with an error when they are too long. */
-async function boundedFetch(...given: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(...given);
-  if (response.body === null) return response;
-  let bytes = 0;
-  const bound = new TransformStream<Uint8Array, Uint8Array>({
-    transform(part, out) {
-      bytes += part.byteLength;
-      if (bytes > MOST_BYTES) out.error(new Error("its answer is too long"));
-      else out.enqueue(part);
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
 }
 
 function reasonOf(error: unknown): string {

@@ -48,6 +48,18 @@ async function faultOf(asked: Promise<unknown>): Promise<ModelError> {
   return error;
 }
 
+/** Has Node's own `fetch` give up after half a second without an answer, instead of five minutes. */
+function shortPatience(): { restore(): void } {
+  const place = Symbol.for("undici.globalDispatcher.1");
+  // What is there comes with the first use.
+  void Response;
+  const usual: unknown = Reflect.get(globalThis, place);
+  if (typeof usual !== "object" || usual === null) throw new Error("fetch has no dispatcher");
+  const Agent = usual.constructor as new (options: object) => object;
+  Reflect.set(globalThis, place, new Agent({ headersTimeout: 500 }));
+  return { restore: () => Reflect.set(globalThis, place, usual) };
+}
+
 describe("language model: servers of each kind", () => {
   it.each(KINDS)("%s: abilities, text and tokens", async (kind) => {
     const server = await serve({ kind });
@@ -155,6 +167,22 @@ describe("language model: servers that fail", () => {
     expect(performance.now() - began).toBeLessThan(3_000);
     expect(server.requests).toHaveLength(1);
     await until(() => server.abandoned === 1, "the request's end");
+  });
+
+  it("one that thinks for longer than fetch waits by itself is asked once", async () => {
+    const server = await serve();
+    server.answer = async () => {
+      await new Promise((done) => setTimeout(done, 2_500));
+      return { text: "At last." };
+    };
+    const model = modelOf(server, { timeoutMs: 30_000 });
+    const patience = shortPatience();
+    try {
+      expect((await model.ask(ASK, "tenant", NEVER)).text).toBe("At last.");
+    } finally {
+      patience.restore();
+    }
+    expect(server.requests).toHaveLength(1);
   });
 
   it("Retry-After is heeded, but never beyond the time of the request", async () => {
