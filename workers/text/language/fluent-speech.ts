@@ -24,6 +24,8 @@ const LETTERED = new Set(
 const DANGLING = new Set("a an and because but if my or our than the their whose your".split(" "));
 
 const PRONOUN = "(?:i|we|you|he|she|it|they)";
+/** After these "you know" is meant. */
+const MEANT = "as|did|do|if|that|what|when|who";
 /** Where a speaker begins a sentence anew: "they, well, they've", "I It's", "the I this idea". */
 const RESTARTS: readonly RegExp[] = [
   new RegExp(`\\b(${PRONOUN}),?\\s+(?:well|um|uh),?\\s+(?=\\1\\b)`, "giu"),
@@ -48,7 +50,8 @@ export function toFluentSpeech(text: string): string {
   const begun = RESTARTS.reduce((rest, pattern) => rest.replace(pattern, ""), text);
   const plain = begun
     .replace(/\s?['’]cause\b/giu, " because")
-    .replace(/,? ?\b(?:you know|i mean),/giu, "")
+    .replace(new RegExp(`(?<!\\b(?:${MEANT}),? ?),? ?\\b(?:you know|i mean),`, "giu"), "")
+    .replace(/(?<=\b(?:an?|are|is|just|(?:kind|sort) of|the|to|very)) you know(?= \p{L})/giu, "")
     .replace(/,\s+(?:you know|i mean|so)(?=[.?!]|$)/giu, "")
     .replace(/\b(?:sorta|kinda)\s+(?=\p{L})/giu, "");
   const words = wordsOf(plain);

@@ -18,8 +18,8 @@ const TIME_TERMS: ReadonlySet<string> = new Set(
 /** Nouns that stand for others, praise and sounds: nobody would call a topic so. */
 const EMPTY_TERMS: ReadonlySet<string> = new Set(
   toWords(
-    `aspect bit bits bunch case confident couple course discussion example fact good great guess guy
-    guys idea issue kay kind look lot lots many matter mean meeting mm'kay name need nice part people
+    `aspect back big bit bits bunch case conclusion confident couple course deal discussion example fact good great guess guy
+    guys idea important issue kay kind look lot lots many matter mean meeting mm'kay name need nice part people
     person point possible question reason respect run sense set side sorry sort stuff talk term thank
     thing thought try way ways work y'all zzz`,
   ),
@@ -64,7 +64,9 @@ function trimPhrase(phrase: string, sentence: string): string {
   if (written.length > MAX_PHRASE_WORDS || written.some(isPiece)) return "";
   const [first = "", ...rest] = written;
   const lower = first.toLowerCase();
-  const isFirst = first !== "" && sentence.startsWith(first) && !/^.\p{Lu}/u.test(first);
+  // "Mark Randolph" is a name wherever it stands.
+  const isName = /^\p{Lu}/u.test(rest[0] ?? "");
+  const isFirst = first !== "" && sentence.startsWith(first) && !/^.\p{Lu}/u.test(first) && !isName;
   const kept = isFirst && !isProperName(lower) && !TITLES.has(lower) ? lower : first;
   return [kept, ...rest].join(" ").replaceAll("’", "'");
 }

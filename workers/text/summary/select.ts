@@ -14,7 +14,7 @@ const EDGE_SHARE = 0.1;
 const FULL_TERMS = 6;
 /** About the running of the conversation itself, which is no content of it. */
 const HOUSEKEEPING =
-  /\b(?:(?:turn|hand)(?:ing)? (?:it |this )?over to|mov(?:e|ing) on|go(?:ing)? ahead|next (?:slide|speaker)|can you (?:hear|see)|plug (?:it|you|this) in|(?:make|give|do) (?:a |your |the )?(?:brief |short |quick )?presentations?|questions? (?:is|are) from|i(?:['’]ll| will) (?:just|start|begin|finish)|over to you|welcome to)\b/iu;
+  /\b(?:(?:turn|hand)(?:ing)? (?:it |this )?over to|mov(?:e|ing) on|go(?:ing)? ahead|next (?:slide|speaker)|can you (?:hear|see)|plug (?:it|you|this) in|(?:make|give|do) (?:a |your |the )?(?:brief |short |quick )?presentations?|questions? (?:is|are) from|(?:address|direct) (?:your|their) (?:comments|questions?|remarks)|i(?:['’]ll| will) (?:just|start|begin|finish)|over to you|welcome to)\b/iu;
 const HOUSEKEEPING_SHARE = 0.3;
 /** Longer sentences lose score in proportion to their length. */
 const LONG_WORDS = 35;

@@ -29,6 +29,11 @@ describe("fluent speech: what was said, as it would be written", () => {
     ["because tha tha that's easy", "because that's easy"],
     ["It's good, but um i So I wanna play.", "It's good, but um I wanna play."],
     ["I'll I'll, the next thing I try is a model.", "the next thing I try is a model."],
+    ["The plan is to just you know create a model.", "The plan is to just create a model."],
+    [
+      "a screen with some kind of you know with some kind of case",
+      "a screen with some kind of case",
+    ],
     ["We'll hear it tomorrow, so.", "We'll hear it tomorrow."],
   ])("%s", (spoken, written) => {
     expect(toFluentSpeech(spoken)).toBe(written);
@@ -41,6 +46,7 @@ describe("fluent speech: what was said, as it would be written", () => {
     "I know that that is so. So it is.",
     "We pay [ten?] [ten?] euros in individual parts.",
     "Is it on or off, and by whom?",
+    "Some of you know it, as you know, and do you know what you know?",
     "I think so. It's, a bit, like this. I'll, of course, come.",
     "Let's eat, and let's go to the option b room on the 5 th day.",
     "No. No, go on. Go now.",

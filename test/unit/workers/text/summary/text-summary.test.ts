@@ -112,6 +112,17 @@ describe("summary: brief and detailed", () => {
     expect(long.length).toBeLessThanOrEqual(5);
   });
 
+  it("brief quotes no running of the sitting where something else was said", () => {
+    const said = saidBy(
+      ["Chair", "I ask honourable members to direct their questions through the chair."],
+      ["Chair", "I remind all members to address their remarks to the chair of the committee."],
+      ["Anna", "The seniors of the homes need more care and better food."],
+      ["Ben", "The homes of the seniors get money for care from the province."],
+      ["Anna", "The province pays for the food in the homes of seniors."],
+    );
+    expect(summariseText("brief", said).items.map(({ speaker }) => speaker)).not.toContain("Chair");
+  });
+
   it.each(["brief", "detailed"])("%s quotes what reads by itself before what does not", (type) => {
     const told = [
       "The committee wants a plastic case with a touch screen.",
