@@ -124,6 +124,7 @@ export class PostgresDeviceSessions implements DeviceSessionStore {
 
   async workspace(workspaceId: string, userId: string): Promise<RecordingWorkspace | undefined> {
     const row = await this.#pool.maybeOne(sql.type(workspaceRow)`
+      /* planned once */
       select
         preferred_language as "preferredLanguage", remote_engines as "remoteEngines",
         r.role is not null as "isMember",

@@ -170,7 +170,7 @@ function seenBy(ways: readonly Way[], { join, ...read }: Read & { join: Fragment
  * where that has one.
  */
 function seenIn({ view, found, ofWhom, memberId }: Way, columns: Fragment, read: Read): Fragment {
-  const { filter, after = [], first = sql.fragment`` } = read;
+  const { filter, after = [], first } = read;
   const { status, deviceId, language } = filter;
   const isListed = status === undefined && deviceId === undefined && language === undefined;
   const others = isListed ? sql.fragment`` : sql.fragment`join sessions s on s.id = l.session_id`;
@@ -180,11 +180,12 @@ function seenIn({ view, found, ofWhom, memberId }: Way, columns: Fragment, read:
     ...after,
     ...keptFields(filter, ofWhom),
   ];
-  const seen = sql.fragment`
-    select ${columns} from ${view} l ${others} where ${allOf(conditions)} ${first}`;
-  if (memberId === undefined) return seen;
+  const seen = sql.fragment`select ${columns} from ${view} l ${others} where ${allOf(conditions)}`;
+  if (first === undefined) return seen;
+  if (memberId === undefined) return sql.fragment`${seen} ${first}`;
   return sql.fragment`
-    select seen.* from workspace_members w cross join lateral (${seen}) seen
+    select seen.* from workspace_members w cross join lateral (
+      ${seen} and l.joined_workspace_id = w.workspace_id ${first}) seen
     where w.user_id = ${memberId}`;
 }
 
@@ -229,7 +230,7 @@ function beyond(order: Order, after: readonly string[] | undefined): Fragment[] 
 function filterConditions(filter: SessionFilter): Fragment[] {
   const { workspaceId, title, from, to, deviceId, speaker, speakerUserId, language } = filter;
   const { status } = filter;
-  const conditions = [status === "deleted" ? sql.fragment`l.deleted` : sql.fragment`not l.deleted`];
+  const conditions: Fragment[] = [];
   if (status !== undefined) conditions.push(sql.fragment`s.status = ${status}`);
   if (workspaceId !== undefined) conditions.push(sql.fragment`l.workspace_id = ${workspaceId}`);
   if (title !== undefined) conditions.push(sql.fragment`l.title_words @@ title_query(${title})`);
@@ -268,15 +269,16 @@ interface Way {
   found: Fragment[];
   /** As in `listing_keys`. */
   ofWhom: Fragment;
-  /** Whose workspaces `w` are looked through one by one. */
+  /** Whose workspaces are looked through one by one for a page. */
   memberId?: string;
 }
 
-function waysOf(principal: Principal, { workspaceId }: SessionFilter): Way[] {
+function waysOf(principal: Principal, { workspaceId, status }: SessionFilter): Way[] {
   const { kind, id } = principal;
   if (kind === "user" && principal.role === "admin") {
     const ofWhom = sql.fragment`${workspaceId ?? ""}::text`;
-    return [{ view: sql.fragment`session_listings`, found: [], ofWhom }];
+    const found = [status === "deleted" ? sql.fragment`l.deleted` : sql.fragment`not l.deleted`];
+    return [{ view: sql.fragment`session_listings`, found, ofWhom }];
   }
   if (kind === "service") {
     const { workspaceId: own, scopes } = principal;
@@ -292,9 +294,9 @@ function waysOf(principal: Principal, { workspaceId }: SessionFilter): Way[] {
     { view: sql.fragment`joined_sessions`, found: [isReader], ofWhom: sql.fragment`''` },
     {
       view: isModerator ? sql.fragment`moderated_sessions` : sql.fragment`shared_sessions`,
-      found: [isReader, sql.fragment`l.workspace_id = w.workspace_id`],
+      found: [isReader],
       // A workspace that is known is said, as PostgreSQL then knows how common the tags are in it.
-      ofWhom: sql.fragment`${workspaceId ?? sql.fragment`w.workspace_id`}::text`,
+      ofWhom: sql.fragment`${workspaceId ?? sql.fragment`l.joined_workspace_id`}::text`,
       memberId: id,
     },
   ];

@@ -108,6 +108,8 @@ const APPLIED: Readonly<Record<string, string>> = {
   "0113_rights.sql": "bf4856254685345bad1957dad72c850cf5ce9bc849ccfa7c649254a269de5c8b",
   "0114_ledger_voices.sql": "21bbf943173d590c6925a22678a465a2a7e63a44e03928ee7620d7c070727abf",
   "0115_stream_logs.sql": "418553828086e5e6cca5f3ad64b2605b36f5d1ee1ce62d0a2dc4adc4f1b55ca0",
+  "0116_listings_of_members.sql":
+    "9e1feacaf8c67d635db138850a4e07d8f5dbac95826c2627a5687b6c2a377fc5",
 };
 
 it("migrations: those that databases have applied are as they were", () => {

@@ -176,6 +176,7 @@ export class InvitationStore {
     const conditions = [isFor(userId)];
     if (page.after !== undefined) conditions.push(sql.fragment`i.id < ${page.after}::uuid`);
     const rows = await this.#pool.any(sql.type(ownRow)`
+      /* planned once */
       select i.id, case when i.session_id is null then 'workspace' else 'session' end as kind,
         case when i.session_id is null then w.name end as "workspaceName", i.role,
         inviter.name as "inviterName", i.created_at as "createdAt", i.expires_at as "expiresAt"
