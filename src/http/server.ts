@@ -66,7 +66,8 @@ export class FrontServer implements QueueOwner {
   readonly #live: LiveChannel;
   /** Of devices, and of service keys. */
   readonly #streams: readonly StreamChannel[];
-  readonly #others: readonly Channel[];
+  /** Those, and of other protocols. */
+  readonly #channels: readonly Pick<Channel, "queues" | "mount" | "start" | "drain" | "stop">[];
   readonly #cork = new UpgradeCork();
   #app: TemplatedApp | undefined;
   #listening: us_listen_socket | undefined;
@@ -91,20 +92,19 @@ export class FrontServer implements QueueOwner {
       idempotency: options.idempotency,
       uploadFolder: options.uploadFolder,
     });
-    this.#live = new LiveChannel({ ...shared, ...options.live, runtime });
     const { streams, channels = [] } = options;
     const common = { ...shared, ...options.live, runtime };
-    this.#others = channels.map((create) => create(common));
+    this.#live = new LiveChannel(common);
     const { feeds, replays } = this.#live.readers;
     const forDevices = { ...common, feeds, replays };
     const doors = streams && [deviceDoor(streams.devices), sessionDoor(streams.sessions)];
     this.#streams = (doors ?? []).map((door) => new StreamChannel({ ...forDevices, door }));
+    const others = channels.map((create) => create(common));
+    this.#channels = [this.#live, ...this.#streams, ...others];
   }
 
   get queues(): readonly QueueFigures[] {
-    const streams = this.#streams.flatMap(({ queues }) => queues);
-    const others = this.#others.flatMap(({ queues }) => queues);
-    return [...this.#http.queues, ...this.#live.queues, ...streams, ...others];
+    return [this.#http, ...this.#channels].flatMap(({ queues }) => queues);
   }
 
   /** Number of open live sockets. */
@@ -122,15 +122,11 @@ export class FrontServer implements QueueOwner {
     await this.#prepareFolder();
     await this.#startCork();
     const app = App();
-    this.#live.mount(app);
-    for (const each of this.#streams) each.mount(app);
-    for (const each of this.#others) each.mount(app);
+    for (const each of this.#channels) each.mount(app);
     this.#http.mount(app);
     this.#listening = await this.#listen(app);
     this.#app = app;
-    this.#live.start();
-    for (const each of this.#streams) each.start();
-    for (const each of this.#others) each.start();
+    for (const each of this.#channels) each.start();
     return { port: us_socket_local_port(this.#listening) };
   }
 
@@ -141,8 +137,7 @@ export class FrontServer implements QueueOwner {
    */
   async drain(spreadMs = 0): Promise<void> {
     this.#http.leave();
-    const channels = [this.#live, ...this.#streams, ...this.#others];
-    await Promise.all(channels.map((each) => each.drain(spreadMs)));
+    await Promise.all(this.#channels.map((each) => each.drain(spreadMs)));
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
     await this.#http.drain();
@@ -152,9 +147,7 @@ export class FrontServer implements QueueOwner {
   async stop(): Promise<void> {
     if (this.#listening !== undefined) us_listen_socket_close(this.#listening);
     this.#listening = undefined;
-    this.#live.stop();
-    for (const each of this.#streams) each.stop();
-    for (const each of this.#others) each.stop();
+    for (const each of this.#channels) each.stop();
     this.#app?.close();
     this.#app = undefined;
     this.#cork.stop();

@@ -14,7 +14,7 @@ const RETURN_MS = 1_000;
 type Pingable = Pick<UwsConnection<unknown>, "ping" | "gone">;
 
 /** The part of a socket that the watch uses. */
-interface WatchedSocket extends RightHolder {
+export interface WatchedSocket extends RightHolder {
   close(code: CloseCode, reason: string): void;
   /** The connection was lost. */
   closed(): void;

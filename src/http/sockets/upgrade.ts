@@ -163,18 +163,22 @@ export interface TicketRedeemer {
   redeem(ticket: string): Promise<Principal>;
 }
 
-interface UpgradeOptions {
+/** How an answer is told where the caller is another service's client. */
+export interface Answered {
+  /** How a refusal is told. */
+  spoken?: Parameters<typeof problemAnswer>[1];
+  /** Chooses one of the subprotocols; by default it is said back as it is. */
+  protocol?(offered: string): string;
+}
+
+interface UpgradeOptions extends Answered {
   /** Of the request's address: a refusal tells it, as others do. */
   verdict: RateVerdict;
   origins: Origins;
   cork: UpgradeCork;
   log: SocketLog;
-  /** How a refusal is told, where the caller is another service's client. */
-  spoken?: Parameters<typeof problemAnswer>[1];
   /** Further headers of the answer. */
-  headers?: Readonly<Record<string, string>>;
-  /** Chooses one of the subprotocols; by default it is said back as it is. */
-  protocol?(offered: string): string;
+  headers: Readonly<Record<string, string>>;
 }
 
 /**
@@ -212,7 +216,7 @@ function accept<T>(
   res: HttpResponse,
   context: us_socket_context_t,
   { id, headers }: Incoming,
-  { cork, headers: extra = {}, protocol = (offered) => offered }: UpgradeOptions,
+  { cork, headers: extra, protocol = (offered) => offered }: UpgradeOptions,
   data: T,
 ): void {
   res.cork(() => {
