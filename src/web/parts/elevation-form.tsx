@@ -4,6 +4,7 @@ import { useId, useState } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import { elevate } from "../api/elevation.ts";
 import type { ElevationScope } from "../api/elevation-record.ts";
+import { Alert } from "./alert.tsx";
 import { Dialog } from "./dialog.tsx";
 
 const MINUTES = [15, 30, 60, 120, 240] as const;
@@ -69,11 +70,7 @@ export function ElevationForm({ place, onOpen }: FormProps): VNode {
           ))}
         </select>
       </label>
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
       <div>
         <button type="submit" class="button primary" disabled={isBusy}>
           <LockOpen size={16} aria-hidden="true" /> Show the content

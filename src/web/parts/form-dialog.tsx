@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Alert } from "./alert.tsx";
 import { useDeed } from "./deed.ts";
 import { Dialog } from "./dialog.tsx";
 
@@ -47,11 +48,7 @@ export function FormDialog(props: FormDialogProps): VNode {
         }}
       >
         {children}
-        {error !== "" && (
-          <p class="notice" data-tone="danger" role="alert">
-            {error}
-          </p>
-        )}
+        <Alert text={error} />
         <div class="row">
           <button
             type="submit"

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import type { SentInvitation } from "../api/records.ts";
+import { Alert } from "./alert.tsx";
 import { copyText } from "./copying.ts";
 import { useDeed } from "./deed.ts";
 import { MoreButton } from "./more-button.tsx";
@@ -81,11 +82,7 @@ export function InviteForm<R extends string>({ roles, invite }: InviteProps<R>):
           </button>
         </div>
       )}
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
     </form>
   );
 }

@@ -2,6 +2,7 @@ import { Copy, ShieldCheck, ShieldX } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { copyText } from "../../parts/copying.ts";
 import { type ChainPosition, headIn, type Proof, proveChain } from "./audit-chain.ts";
 
@@ -45,11 +46,7 @@ export function AuditProof(): VNode {
         {state.kind === "running" && `${state.entries.toLocaleString()} entries are right so far …`}
         {state.kind === "done" && <Verdict proof={state.proof} />}
       </div>
-      {state.kind === "failed" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {state.told}
-        </p>
-      )}
+      {state.kind === "failed" && <Alert text={state.told} />}
     </section>
   );
 }

@@ -1,39 +1,26 @@
-import { ArrowLeft, ExternalLink } from "lucide-preact";
+import { ExternalLink } from "lucide-preact";
 import type { VNode } from "preact";
 import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
-import { elevations } from "../../api/elevation.ts";
 import type { SummarisationJob } from "../../api/records.ts";
-import { useRefreshing } from "../../parts/refreshing.ts";
-import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { Facts } from "./facts.tsx";
 import { HiddenContent } from "./hidden-content.tsx";
-import { isUnderWay, JobStatus } from "./job-status.tsx";
+import { JobFrame } from "./job-frame.tsx";
+import { JobStatus } from "./job-status.tsx";
 
-const REFRESH_MS = 3_000;
 /** What stands in the place of a text that this administrator may not see. */
 const HIDDEN = "[hidden:";
 const REDACTED = "[redacted-";
 
 /** One summarisation job, with its text where it may be seen. */
 export function SummarisationDetail({ id }: { id: string }): VNode {
-  const { state, reload } = useResource(
-    () => call((api) => api.GET("/admin/jobs/summarisations/{id}", { params: { path: { id } } })),
-    [id, elevations.value],
-  );
-  const job = state.kind === "ready" ? state.value : undefined;
-  useRefreshing(reload, job && isUnderWay(job.status) ? REFRESH_MS : undefined);
+  const load = () =>
+    call((api) => api.GET("/admin/jobs/summarisations/{id}", { params: { path: { id } } }));
   return (
-    <div class="stack">
-      <Link href="/admin/jobs" class="row admin-back">
-        <ArrowLeft size={16} aria-hidden="true" /> All jobs
-      </Link>
-      {state.kind === "loading" && <Loading what="the job" lines={6} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {job && <Detail job={job} reload={reload} />}
-    </div>
+    <JobFrame id={id} load={load}>
+      {(job, reload) => <Detail job={job} reload={reload} />}
+    </JobFrame>
   );
 }
 

@@ -1,43 +1,25 @@
-import { ArrowLeft, Ban, ExternalLink, RotateCcw } from "lucide-preact";
+import { Ban, ExternalLink, RotateCcw } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { call, messageOf } from "../../api/client.ts";
-import { elevations } from "../../api/elevation.ts";
 import type { TranscriptionJob } from "../../api/records.ts";
-import { useRefreshing } from "../../parts/refreshing.ts";
-import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
 import { lengthOf, momentOf } from "../../parts/times.ts";
 import { showToast } from "../../parts/toasts.tsx";
 import { Facts } from "./facts.tsx";
+import { JobFrame } from "./job-frame.tsx";
 import { isUnderWay, JobStatus } from "./job-status.tsx";
 import { JobWords } from "./job-words.tsx";
 import { RedoDialog } from "./redo-dialog.tsx";
 
-const REFRESH_MS = 3_000;
-
 /** One transcription job: its figures, its words where they may be seen, and what to do with it. */
 export function TranscriptionDetail({ id }: { id: string }): VNode {
-  const { state, reload } = useResource(
-    () =>
-      call((api) =>
-        api.GET("/admin/jobs/transcriptions/{job_id}", { params: { path: { job_id: id } } }),
-      ),
-    // What an elevation opened is asked for anew, and so hidden, when it ends.
-    [id, elevations.value],
-  );
-  const job = state.kind === "ready" ? state.value : undefined;
-  useRefreshing(reload, job && isUnderWay(job.status) ? REFRESH_MS : undefined);
+  const params = { path: { job_id: id } };
+  const load = () => call((api) => api.GET("/admin/jobs/transcriptions/{job_id}", { params }));
   return (
-    <div class="stack">
-      <Link href="/admin/jobs" class="row admin-back">
-        <ArrowLeft size={16} aria-hidden="true" /> All jobs
-      </Link>
-      {state.kind === "loading" && <Loading what="the job" lines={6} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {job && <Detail job={job} reload={reload} />}
-    </div>
+    <JobFrame id={id} load={load}>
+      {(job, reload) => <Detail job={job} reload={reload} />}
+    </JobFrame>
   );
 }
 

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { QrCode } from "../../parts/qr-code.tsx";
 import { useResource } from "../../parts/resource.ts";
@@ -61,11 +62,7 @@ export function CodeForm({ code: given, workspaces, onPair }: CodeFormProps): VN
         <input class="input" name="name" maxLength={200} placeholder="Meeting room" />
       </label>
       <WorkspaceField workspaces={workspaces} />
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
       <div>
         <button type="submit" class="button primary" aria-disabled={isBusy}>
           Pair it

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import type { Workspace } from "../../api/records.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { WorkspaceField } from "../../parts/workspaces.tsx";
 
@@ -35,11 +36,7 @@ export function ProgramForm({ workspaces, onMake }: ProgramFormProps): VNode {
         <input class="input" name="name" required pattern=".*\S.*" maxLength={200} />
       </label>
       <WorkspaceField workspaces={workspaces} />
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
       <div>
         <button type="submit" class="button primary" aria-disabled={isBusy}>
           Make its key

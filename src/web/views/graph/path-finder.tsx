@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { Entity, Graph, GraphPath } from "../../api/records.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { momentOf } from "../../parts/times.ts";
 import { voiceName } from "./evidence.ts";
@@ -42,11 +43,7 @@ export function PathFinder({ from, graph, find }: FinderProps): VNode | null {
           Show
         </button>
       </div>
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
       <div role="status">{path && <Steps path={path} />}</div>
     </form>
   );

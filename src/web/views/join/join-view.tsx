@@ -6,6 +6,7 @@ import { ApiError } from "../../../client/errors.ts";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import { joinBeside } from "../../api/sign-in.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
@@ -83,11 +84,7 @@ function JoinForm({ code }: { code: string }): VNode {
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
       </label>
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
       <div>
         <button type="submit" class="button primary" aria-disabled={isBusy}>
           <DoorOpen size={17} aria-hidden="true" /> Join

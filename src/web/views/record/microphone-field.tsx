@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { letUseMicrophone } from "./microphone.ts";
 import {
@@ -39,11 +40,7 @@ export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }
             Choose the microphone
           </button>
         </div>
-        {error !== "" && (
-          <p class="notice" data-tone="danger" role="alert">
-            {error}
-          </p>
-        )}
+        <Alert text={error} />
       </div>
     );
   }

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
@@ -97,11 +98,7 @@ function StartForm({ workspaces, error }: StartProps): VNode {
       <LanguageField isField spoken={spoken} />
       <MicrophoneField onChoose={chooseMicrophone} />
       <WorkshopField workspaceId={workspaceId} />
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
       <div>
         <button type="submit" class="button primary">
           <Mic size={17} aria-hidden="true" /> Start recording

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { call, messageOf } from "../../api/client.ts";
 import { ActionMenu } from "../../parts/action-menu.tsx";
+import { Alert } from "../../parts/alert.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { WorkshopDialog } from "../../parts/workshop-dialog.tsx";
@@ -121,11 +122,7 @@ function RenameDialog({ model, onClose }: DialogProps): VNode {
             defaultValue={tags.join(", ")}
           />
         </label>
-        {error !== "" && (
-          <p class="notice" data-tone="danger" role="alert">
-            {error}
-          </p>
-        )}
+        <Alert text={error} />
         <div>
           <button type="submit" class="button primary">
             Save

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call, messageOf } from "../../api/client.ts";
 import type { GuestCode } from "../../api/records.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { copyText } from "../../parts/copying.ts";
 import { useDeed } from "../../parts/deed.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
@@ -151,11 +152,7 @@ function MakeCode({ model, onMade }: MakeProps): VNode {
       <button type="submit" class="button" aria-disabled={isBusy}>
         Make a guest link
       </button>
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
     </form>
   );
 }

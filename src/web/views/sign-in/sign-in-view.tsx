@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import { messageOf } from "../../api/client.ts";
 import { joinAsGuest } from "../../api/sign-in.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { Loading } from "../../parts/states.tsx";
 import { ServiceHealth } from "./service-health.tsx";
 import { Providers, SignInForm } from "./sign-in-form.tsx";
@@ -119,11 +120,7 @@ function GuestForm({ session }: { session: string }): VNode {
           autoComplete="nickname"
         />
       </label>
-      {message !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {message}
-        </p>
-      )}
+      <Alert text={message} />
       <div>
         <button
           type="submit"

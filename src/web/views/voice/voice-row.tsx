@@ -6,6 +6,7 @@ import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { RememberedVoice, VoiceList } from "../../api/records.ts";
 import { ActionMenu } from "../../parts/action-menu.tsx";
+import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { RecordRow } from "../../parts/record-row.tsx";
@@ -144,11 +145,7 @@ export function LapsedRow({
         Voices are remembered in another way now, and the print that was there could not be
         compared: nothing is kept of it. Do you want to give a new one?
       </p>
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
       <div class="row">
         <button type="button" class="button" onClick={() => setGiving(true)}>
           Give a new one

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { NoteTemplate, Workspace } from "../../api/records.ts";
+import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
@@ -88,11 +89,7 @@ function Usual({ workspace, of, onChanged }: UsualProps): VNode {
           ))}
         </select>
       </label>
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
     </>
   );
 }

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../../../client/errors.ts";
 import { messageOf } from "../../../api/client.ts";
+import { Alert } from "../../../parts/alert.tsx";
 import { readLine } from "../model/line-editing.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Line } from "../model/transcript-state.ts";
@@ -73,11 +74,7 @@ export function LineEditor({ model, line }: EditorProps): VNode {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={press}
       />
-      {error !== "" && (
-        <p class="small notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} isSmall />
       <div class="row">
         <button type="submit" class="button primary" disabled={isBusy || text.trim() === ""}>
           Save

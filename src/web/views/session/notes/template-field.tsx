@@ -3,6 +3,7 @@ import { useId, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { call } from "../../../api/client.ts";
 import type { NoteTemplate } from "../../../api/records.ts";
+import { Alert } from "../../../parts/alert.tsx";
 import { useDeed } from "../../../parts/deed.ts";
 import { useResource } from "../../../parts/resource.ts";
 import type { SessionModel } from "../model/session-model.ts";
@@ -55,11 +56,7 @@ export function TemplateField({ model }: { model: SessionModel }): VNode | null 
           Change templates
         </Link>
       </div>
-      {error !== "" && (
-        <p class="notice" data-tone="danger" role="alert">
-          {error}
-        </p>
-      )}
+      <Alert text={error} />
     </div>
   );
 }
