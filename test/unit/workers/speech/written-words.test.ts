@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RecognisedWord } from "../../../../workers/speech/recogniser.ts";
-import { writtenWords } from "../../../../workers/speech/written-words.ts";
+import { writtenWords } from "../../../../workers/speech/whole-utterance.ts";
 
 const SECOND = 16_000;
 
