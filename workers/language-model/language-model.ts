@@ -22,8 +22,6 @@ interface LanguageModelOptions {
   runtime?: Pick<Runtime, "after" | "every">;
   /** Waits between the tries of a request; as ChatClient has them when absent. */
   waits?: BackOffWaits;
-  /** Time between two checks whether it answers, milliseconds. */
-  probeMs?: number;
 }
 
 /**
@@ -82,8 +80,8 @@ export class LanguageModel implements QueueOwner {
 
   /** Looks at once and then each minute whether it answers. */
   start(): void {
-    const { runtime = systemRuntime, probeMs = POLL_MS } = this.#options;
-    this.#timer = runtime.every(probeMs, () => void this.probe());
+    const { runtime = systemRuntime } = this.#options;
+    this.#timer = runtime.every(POLL_MS, () => void this.probe());
     void this.probe();
   }
 

@@ -23,15 +23,15 @@ const ATTEMPTS = 3;
  */
 const MIN_AGE_MS = 5_000;
 
+/** How long a caller waits for a graph that is missing, and for a newer one than there is; milliseconds. */
+const MISSING_MS = 20_000;
+const STALE_MS = 1_500;
+
 interface GraphBuilderOptions {
   store: GraphBuildStore;
   extractor: Pick<WorkerEntities, "extract">;
   tenants: Pick<Tenants, "ofSession">;
   log: Log;
-  /** How long a caller waits for a graph that is missing, in milliseconds. */
-  missingMs?: number;
-  /** How long a caller waits for a newer graph than the present one, in milliseconds. */
-  staleMs?: number;
 }
 
 /** Which graphs can be read now. */
@@ -53,8 +53,6 @@ export class GraphBuilder implements QueueOwner {
   readonly #extractor: Pick<WorkerEntities, "extract">;
   readonly #tenants: Pick<Tenants, "ofSession">;
   readonly #log: Log;
-  readonly #missingMs: number;
-  readonly #staleMs: number;
   readonly #builds = new Map<string, Promise<void>>();
   readonly #turns = new FairTurns(TURNS);
   readonly #closing = new AbortController();
@@ -64,8 +62,6 @@ export class GraphBuilder implements QueueOwner {
     this.#extractor = options.extractor;
     this.#tenants = options.tenants;
     this.#log = options.log;
-    this.#missingMs = options.missingMs ?? 20_000;
-    this.#staleMs = options.staleMs ?? 1_500;
   }
 
   get queues(): readonly QueueFigures[] {
@@ -85,7 +81,7 @@ export class GraphBuilder implements QueueOwner {
     const builds = [...missing, ...old].map(({ sessionId }) =>
       this.build(sessionId).catch((error: unknown) => failures.push(toAppError(error))),
     );
-    const waitMs = missing.length > 0 ? this.#missingMs : this.#staleMs;
+    const waitMs = missing.length > 0 ? MISSING_MS : STALE_MS;
     const waiting = new AbortController();
     await Promise.race([Promise.all(builds), delay(waitMs, waiting.signal)]);
     waiting.abort();
