@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { TranscribeRequest } from "../../src/wire/gen/voice/v1/worker.ts";
 import { ThreadPool, type ThreadPoolOptions } from "../../workers/threads/pool.ts";
-import type { SessionSink } from "../../workers/threads/thread-session.ts";
+import type { SessionSink } from "../../workers/threads/thread.ts";
 
 const SCRIPTED = new URL("../support/scripted-thread-entry.ts", import.meta.url);
 const BROKEN = new URL("../support/broken-thread-entry.ts", import.meta.url);

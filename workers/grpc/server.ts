@@ -19,10 +19,14 @@ import type { ModelNotes } from "../text/model-notes/model-notes.ts";
 import type { ThreadPool } from "../threads/pool.ts";
 import type { TextWork } from "../threads/text-calls.ts";
 import type { TextTaskName } from "../threads/text-task.ts";
-import { MAX_WAITING } from "./result-writer.ts";
 import { summarise } from "./summarise.ts";
 import { type EncodedTextCall, TextCall } from "./text-call.ts";
-import { MAX_IN_FLIGHT, MAX_QUEUED_SAMPLES, TranscribeCall } from "./transcribe-call.ts";
+import {
+  MAX_IN_FLIGHT,
+  MAX_QUEUED_SAMPLES,
+  MAX_WAITING,
+  TranscribeCall,
+} from "./transcribe-call.ts";
 import {
   type EncodedCall,
   retrievalService,

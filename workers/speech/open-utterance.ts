@@ -1,7 +1,7 @@
 import type { SpeakerUpdate, Utterance, Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import type { SpeechActivity } from "../audio/speech-activity.ts";
 import type { SpeakerProposal, SpeakerTracker } from "../speakers/speaker-tracker.ts";
-import type { PauseState } from "./pause-wait.ts";
+import type { PauseState } from "./endpointer.ts";
 import type { RecognisedWord, Recogniser } from "./recogniser.ts";
 
 /** What an UtteranceReader is made with. */

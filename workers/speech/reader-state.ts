@@ -1,6 +1,6 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { RunPhase } from "../audio/resampling-run.ts";
-import type { PauseState } from "./pause-wait.ts";
+import type { PauseState } from "./endpointer.ts";
 
 /** Version 1 held the state of an engine that is gone: what it read is read again from its sound. */
 const VERSION = 2;

@@ -15,7 +15,7 @@ import { SpeechActivity } from "../audio/speech-activity.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { ChannelReaders } from "./channel-readers.ts";
 import { ChannelTracker } from "./channel-tracker.ts";
-import { MeteredRecogniser } from "./metered-recogniser.ts";
+import { MeteredRecogniser, type WaitMeter } from "./metered-recogniser.ts";
 import { toUpdate } from "./open-utterance.ts";
 import type { Reader, ReaderStep, RequestMessage, ResponseMessage } from "./reader.ts";
 import {
@@ -28,7 +28,6 @@ import {
 } from "./reader-state.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { UtteranceReader } from "./utterance-reader.ts";
-import type { WaitMeter } from "./wait-meter.ts";
 
 interface SessionReaderOptions {
   engine: SpeechEngine;

@@ -3,7 +3,8 @@ import type { Word } from "../../src/wire/gen/voice/v1/worker.ts";
 import { ACTIVITY_FRAME } from "../audio/speech-activity.ts";
 import type { SpeakerTracker } from "../speakers/speaker-tracker.ts";
 import { CheckpointPace } from "./checkpoint-pace.ts";
-import { cutOf, Endpointer, PAD_FRAMES } from "./endpointer.ts";
+import { cutOf, Endpointer, PAD_FRAMES, type PauseState } from "./endpointer.ts";
+import { WaitMeter } from "./metered-recogniser.ts";
 import {
   type AnalysedFrame,
   crosses,
@@ -15,12 +16,10 @@ import {
   type UtteranceReaderOptions,
   withUnclear,
 } from "./open-utterance.ts";
-import type { PauseState } from "./pause-wait.ts";
 import type { ResponseMessage } from "./reader.ts";
 import type { Recogniser } from "./recogniser.ts";
 import { splitAtTurns } from "./speaker-segments.ts";
 import { StablePrefix } from "./stable-prefix.ts";
-import { WaitMeter } from "./wait-meter.ts";
 
 /** Audio goes to the recogniser and the tracker in blocks of so many frames, about 100 ms. */
 const BLOCK_FRAMES = 3;

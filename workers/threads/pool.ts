@@ -7,8 +7,8 @@ import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import type { EngineSettings } from "../speech/engine-schemas.ts";
 import type { TextWork } from "./text-calls.ts";
+import type { SessionSink, ThreadSession } from "./thread.ts";
 import { MAX_TEXTS } from "./thread-protocol.ts";
-import type { SessionSink, ThreadSession } from "./thread-session.ts";
 import { ThreadSlot } from "./thread-slot.ts";
 
 const MEMORY_CHECK_MS = 10_000;

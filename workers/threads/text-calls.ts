@@ -2,9 +2,8 @@ import { transfer } from "comlink";
 import { createDeferred, type Deferred, withTimeout } from "../../src/base/deferred.ts";
 import { AppError, isAppError } from "../../src/base/errors.ts";
 import type { TextTaskName } from "./text-task.ts";
-import type { Thread } from "./thread.ts";
+import { type Thread, toOwned } from "./thread.ts";
 import { fromFault, type ThreadEvent } from "./thread-protocol.ts";
-import { toOwned } from "./thread-session.ts";
 
 const START_MS = 30_000;
 const WORK_MS = 10 * 60_000;

@@ -9,9 +9,8 @@ import type { SpeechEngine } from "../../src/wire/speech-engines.ts";
 import type { MissingEngine } from "../../src/wire/worker-announcement.ts";
 import type { ReaderSettings } from "../speech/reader.ts";
 import { TextCalls, type TextWork } from "./text-calls.ts";
-import { Thread } from "./thread.ts";
+import { type SessionSink, Thread, ThreadSession, toOwned } from "./thread.ts";
 import { fromFault, type OpenedSession, type ThreadEvent } from "./thread-protocol.ts";
-import { type SessionSink, ThreadSession, toOwned } from "./thread-session.ts";
 
 interface BackOffOptions {
   clock: Clock;

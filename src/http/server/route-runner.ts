@@ -4,7 +4,6 @@ import { createDeferred, withTimeout } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { ByteSink, Request, Route, Upload } from "../../rest/route.ts";
-import { readByteBody } from "./byte-body.ts";
 import { authenticateRoute, checkRole } from "./caller.ts";
 import type { Holder, HttpLimits } from "./http-limits.ts";
 import { Idempotency, type IdempotencyOptions } from "./idempotency.ts";
@@ -21,7 +20,7 @@ import type { Answer } from "./response.ts";
 import { RouteCalls } from "./route-calls.ts";
 import { PreparedRoute } from "./routing.ts";
 import { claimAddress, claimCaller, type Serving } from "./serving.ts";
-import { MEMORY_BYTES, readUpload, removeAfter, removeFile } from "./upload-body.ts";
+import { MEMORY_BYTES, readByteBody, readUpload, removeAfter, removeFile } from "./upload-body.ts";
 
 export interface RouteRunnerOptions {
   routes: readonly Route[];

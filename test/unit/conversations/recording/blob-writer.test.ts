@@ -2,12 +2,10 @@ import { describe, expect, it } from "vitest";
 import { isAppError } from "../../../../src/base/errors.ts";
 import {
   BlobWriter,
-  type WriterEvents,
-} from "../../../../src/conversations/recording/durable-files/blob-writer.ts";
-import {
   FlushPace,
   flushesAtOnce,
-} from "../../../../src/conversations/recording/durable-files/flush-pace.ts";
+  type WriterEvents,
+} from "../../../../src/conversations/recording/durable-files/blob-writer.ts";
 import { WriterService } from "../../../../src/conversations/recording/durable-files/writer-service.ts";
 import { settled, VirtualRuntime } from "../../../support/late/virtual-runtime.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";

@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { MAX_WAITING, ResultWriter } from "../../../../workers/grpc/result-writer.ts";
+import { MAX_WAITING, ResultWriter } from "../../../../workers/grpc/transcribe-call.ts";
 import type { EncodedCall } from "../../../../workers/grpc/worker-service.ts";
 import type { EncodedResult } from "../../../../workers/threads/thread-protocol.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Endpointer } from "../../../../workers/speech/endpointer.ts";
-import { type PauseState, PauseWait } from "../../../../workers/speech/pause-wait.ts";
+import { Endpointer, type PauseState, PauseWait } from "../../../../workers/speech/endpointer.ts";
 
 /** Speech of 1.6 s with pauses of so many frames in between; the ends, as frames of silence. */
 function ends(endpointer: Endpointer, pause: number, turns: number): number[] {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { WaitMeter } from "../../../../workers/speech/wait-meter.ts";
+import { WaitMeter } from "../../../../workers/speech/metered-recogniser.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance"] });

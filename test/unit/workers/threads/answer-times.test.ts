@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AnswerTimes } from "../../../../workers/threads/answer-times.ts";
+import { AnswerTimes } from "../../../../workers/threads/session-scheduler.ts";
 
 const SECOND = 16_000;
 
