@@ -1,37 +1,16 @@
-import { OpusDecoder } from "opus-decoder";
 import {
   isOpusPacket,
   OPUS_PRE_ROLL,
   opusPacketSamples,
 } from "../../src/base/audio/opus-packets.ts";
-import { toInt16 } from "../../src/base/audio/pcm-samples.ts";
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
-
-/** Longest packet that is decoded, bytes: six times 120 ms at the highest bit rate. */
-const LONGEST_PACKET_BYTES = 48 * 1024;
-/** 120 ms at 16 kHz. */
-const LONGEST_PACKET_SAMPLES = 1_920;
-
-/** The part of libopus, as the package compiled it to WebAssembly, that is used here. */
-interface OpusModule {
-  readonly HEAP: ArrayBuffer;
-  malloc(bytes: number): number;
-  opus_frame_decoder_create(
-    rate: number,
-    channels: number,
-    streams: number,
-    coupled: number,
-    mapping: number,
-    preSkip: number,
-    forceStereo: number,
-  ): number;
-  opus_frame_decode_float_deinterleaved(
-    decoder: number,
-    packet: number,
-    length: number,
-    output: number,
-  ): number;
-}
+import {
+  compileOpus,
+  interleave,
+  LONGEST_PACKET_BYTES,
+  LONGEST_PACKET_SAMPLES,
+  type Opus,
+} from "../../src/base/codecs/opus-decoder.ts";
 
 /**
  * The Opus decoder of one thread, shared by its sessions.
@@ -44,7 +23,7 @@ interface OpusModule {
 export class OpusCodec {
   /** Interleaved channels of the samples that it returns. */
   readonly channels: 1 | 2;
-  readonly #opus: OpusModule;
+  readonly #opus: Opus;
   readonly #decoder: number;
   readonly #packet: number;
   readonly #output: number;
@@ -61,7 +40,7 @@ export class OpusCodec {
     return loaded;
   }
 
-  constructor(opus: OpusModule, channels: 1 | 2 = 1) {
+  constructor(opus: Opus, channels: 1 | 2 = 1) {
     this.channels = channels;
     this.#opus = opus;
     this.#packet = opus.malloc(LONGEST_PACKET_BYTES);
@@ -112,14 +91,8 @@ export class OpusCodec {
     );
     if (count <= 0) return samples;
     state.set(this.#memory().subarray(this.#from, this.#from + state.byteLength));
-    // libopus returns the samples of one channel after those of the other.
     const decoded = new Float32Array(this.#opus.HEAP, this.#output, channels * count);
-    for (let frame = 0; frame < Math.min(count, length); frame++) {
-      for (let channel = 0; channel < channels; channel++) {
-        const value = decoded[channel * count + frame] ?? 0;
-        samples[frame * channels + channel] = toInt16(value * 32_768);
-      }
-    }
+    interleave(decoded, samples, channels);
     return samples;
   }
 
@@ -131,12 +104,7 @@ export class OpusCodec {
 const shared = new Map<1 | 2, Promise<OpusCodec>>();
 
 async function create(channels: 1 | 2): Promise<OpusCodec> {
-  const decoder = new OpusDecoder({ sampleRate: SESSION_RATE, channels });
-  await decoder.ready;
-  // The package's own methods print decoding errors to the console; the functions below them print
-  // nothing.
-  const { _common: common } = decoder as unknown as { _common: { wasm: OpusModule } };
-  return new OpusCodec(common.wasm, channels);
+  return new OpusCodec(await compileOpus(channels), channels);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Decoding } from "./decoding.ts";
 import type { OpusHead } from "./opus-head.ts";
 
 /** The parts of libopus, as the package compiled it to WebAssembly, that are used here. */
-interface Opus {
+export interface Opus {
   readonly HEAP: ArrayBuffer;
   malloc(bytes: number): number;
   free(pointer: number): void;
@@ -28,10 +28,10 @@ interface Opus {
   opus_frame_decoder_destroy(decoder: number): void;
 }
 
-/** Several streams in one packet, each at the highest bit rate. */
-const LONGEST_PACKET_BYTES = 48 * 1024;
+/** Longest packet that is decoded: several streams, or six times 120 ms, at the highest bit rate. */
+export const LONGEST_PACKET_BYTES = 48 * 1024;
 /** 120 ms at 16 kHz. */
-const LONGEST_PACKET_SAMPLES = 1_920;
+export const LONGEST_PACKET_SAMPLES = 1_920;
 /** Where the package's record of a decoder points to its samples and to libopus' state, in words. */
 const SAMPLES_WORD = 5;
 const STATE_WORD = 7;
@@ -46,12 +46,29 @@ export function loadOpusDecoder(): Promise<void> {
 }
 
 async function load(): Promise<void> {
-  const decoder = new OpusDecoder({ channels: 1 });
+  opus = await compileOpus(1);
+}
+
+/** Libopus in memory of its own, for streams of so many channels. */
+export async function compileOpus(channels: 1 | 2): Promise<Opus> {
+  const decoder = new OpusDecoder({ sampleRate: SESSION_RATE, channels });
   await decoder.ready;
   // The package creates decoders only asynchronously, and prints errors to the console; the
   // functions below it do neither.
   const { _common: common } = decoder as unknown as { _common: { wasm: Opus } };
-  opus = common.wasm;
+  return common.wasm;
+}
+
+/** Interleaves what libopus decoded, where samples of one channel come after those of the other. */
+export function interleave(decoded: Float32Array, samples: Int16Array, channels: number): void {
+  const count = decoded.length / channels;
+  const frames = Math.min(count, samples.length / channels);
+  for (let frame = 0; frame < frames; frame += 1) {
+    for (let channel = 0; channel < channels; channel += 1) {
+      const value = decoded[channel * count + frame] ?? 0;
+      samples[frame * channels + channel] = toInt16(value * 32_768);
+    }
+  }
 }
 
 /**
@@ -118,14 +135,8 @@ export class OpusDecoding implements Decoding {
       output,
     );
     if (count <= 0) return samples;
-    // Those of one channel come after those of the other.
     const decoded = new Float32Array(this.#opus.HEAP, output, channels * count);
-    for (let frame = 0; frame < Math.min(count, length); frame += 1) {
-      for (let channel = 0; channel < channels; channel += 1) {
-        const value = decoded[channel * count + frame] ?? 0;
-        samples[frame * channels + channel] = toInt16(value * 32_768);
-      }
-    }
+    interleave(decoded, samples, channels);
     return samples;
   }
 
