@@ -1,13 +1,9 @@
-const FIRST_WAIT = 500;
-const LAST_WAIT = 60_000;
-const MOST_DOUBLINGS = 10;
+import { backOff } from "../base/back-off.ts";
+
+/** Between failures in a row. */
+export const RESTART_WAITS = { firstMs: 500, mostMs: 60_000 };
 /** After an activation has lasted this long, earlier failures no longer count, milliseconds. */
 export const RECOVERED = 10 * 60_000;
-
-/** How long to back off after this many failures in a row, milliseconds. */
-export function backoffAfter(times: number): number {
-  return Math.min(LAST_WAIT, FIRST_WAIT * 2 ** Math.min(times - 1, MOST_DOUBLINGS));
-}
 
 interface Relapse {
   times: number;
@@ -42,7 +38,7 @@ export class RestartBackoff {
     for (const [id, { times, endedAt, active }] of this.#backoff) {
       const since = now - endedAt;
       if (active && since >= RECOVERED) this.#backoff.delete(id);
-      if (!active && since >= backoffAfter(times)) due.push(id);
+      if (!active && since >= backOff(times, RESTART_WAITS)) due.push(id);
     }
     return due;
   }
@@ -51,7 +47,7 @@ export class RestartBackoff {
   isBackingOff(id: string, now: number): boolean {
     const relapse = this.#backoff.get(id);
     if (relapse === undefined || relapse.active) return false;
-    return now - relapse.endedAt < backoffAfter(relapse.times);
+    return now - relapse.endedAt < backOff(relapse.times, RESTART_WAITS);
   }
 
   activated(id: string): void {

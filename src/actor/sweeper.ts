@@ -7,8 +7,10 @@ import {
 import { type AppError, errorMessage, isAppError, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Runtime } from "../base/runtime.ts";
+import { BackedOffItems } from "../base/work/backed-off-items.ts";
+import { PeriodicTask, type PeriodicWork } from "../base/work/periodic-task.ts";
 import type { ActiveSession, Backlog, BacklogCommand, CommandQueue } from "./backlog.ts";
-import { backoffAfter, RECOVERED, RestartBackoff } from "./restart-backoff.ts";
+import { RECOVERED, RESTART_WAITS, RestartBackoff } from "./restart-backoff.ts";
 
 /** Runs tasks in parallel: at most `width` at a time, and never two under one key. */
 class Lanes {
@@ -35,40 +37,14 @@ class Lanes {
   }
 }
 
-/**
- * Sessions that refused commands for a temporary reason, and how long each backs off: longer after each
- * failure.
- */
-class BackedOff {
-  readonly #backedOff = new Map<string, { times: number; until: number }>();
-
-  /** Notes one more failure in a row; `now` in monotonic milliseconds. */
-  failed(id: string, now: number): void {
-    const times = (this.#backedOff.get(id)?.times ?? 0) + 1;
-    this.#backedOff.set(id, { times, until: now + backoffAfter(times) });
-  }
-
-  has(id: string, now: number): boolean {
-    return now < (this.#backedOff.get(id)?.until ?? now);
-  }
-
-  succeeded(id: string): void {
-    this.#backedOff.delete(id);
-  }
-
-  /** Removes sessions that were not tried again for a long time. */
-  prune(now: number): void {
-    for (const [id, { until }] of this.#backedOff) {
-      if (now - until >= RECOVERED) this.#backedOff.delete(id);
-    }
-  }
-}
-
 /** Most sessions that are loaded at the same time; the record takes over as many in one query. */
 const LOADED_TOGETHER = 50;
 /** Most sessions that receive commands at the same time. */
 const SERVED_TOGETHER = 8;
+/** Most sessions whose refusals are remembered. */
+const MOST_BACKED_OFF = 10_000;
 const MOST_REASON = 200;
+const TROUBLE = "backlog not readable";
 /** Activations are reviewed at this multiple of the interval of the other checks. */
 const REVIEW_TICKS = 5;
 /** Most activations that are checked with one query. */
@@ -88,7 +64,8 @@ const REVIEW_PAGE = 500;
  */
 export class Sweeper {
   readonly #options: SweeperOptions;
-  readonly #stop = new AbortController();
+  readonly #checks: readonly PeriodicTask[];
+  #isStopped = false;
   /**
    * Partitions whose sessions with work are still to be activated, and the id up to which that is
    * done.
@@ -97,27 +74,31 @@ export class Sweeper {
   /** Partitions whose commands are delivered whatever their age. */
   readonly #hasty = new Set<number>();
   readonly #backoff = new RestartBackoff();
-  /** Sessions that refused commands. */
-  readonly #backedOff = new BackedOff();
+  /** Sessions that refused commands for a temporary reason. */
+  readonly #backedOff: BackedOffItems;
   readonly #loading = new Lanes(LOADED_TOGETHER);
   readonly #serving = new Lanes(SERVED_TOGETHER);
   /** A session took a full page of commands, so it may have more. */
   #hasMore = false;
-  #running: Promise<unknown> | undefined;
-  /** Ends the waits for the next checks. */
-  #wake = new AbortController();
 
   constructor(options: SweeperOptions) {
     this.#options = options;
+    const { every, runtime, log } = options;
+    this.#backedOff = new BackedOffItems(runtime, {
+      ...{ waits: RESTART_WAITS, most: MOST_BACKED_OFF, forgetMs: RECOVERED },
+    });
+    const check = (run: PeriodicWork["run"], rarer = 1) =>
+      new PeriodicTask({ run, every: rarer * every, trouble: TROUBLE, runtime, log });
+    this.#checks = [
+      check(() => this.#resume()),
+      check(() => this.#revive()),
+      check(() => this.#redeliver()),
+      check(() => this.#review(), REVIEW_TICKS),
+    ];
   }
 
   start(): void {
-    this.#running ??= Promise.all([
-      this.#repeat(() => this.#resume()),
-      this.#repeat(() => this.#revive()),
-      this.#repeat(() => this.#redeliver()),
-      this.#repeat(() => this.#review(), REVIEW_TICKS),
-    ]);
+    for (const check of this.#checks) check.start();
   }
 
   /** Checks at once for sessions with work in these partitions, and for their commands. */
@@ -126,9 +107,7 @@ export class Sweeper {
       this.#fresh.set(partition, { after: undefined });
       this.#hasty.add(partition);
     }
-    const wake = this.#wake;
-    this.#wake = new AbortController();
-    wake.abort();
+    for (const check of this.#checks) check.wake();
   }
 
   /** How many sessions' activations a fault ended recently. */
@@ -145,32 +124,15 @@ export class Sweeper {
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    this.#wake.abort();
-    await this.#running;
+    this.#isStopped = true;
+    await Promise.all(this.#checks.map((check) => check.stop()));
     await Promise.all([this.#loading.idle(), this.#serving.idle()]);
   }
 
-  /** `look` returns whether there is more to do at once. */
-  async #repeat(look: () => Promise<boolean>, rarer = 1): Promise<void> {
-    const { log, runtime } = this.#options;
-    const every = rarer * this.#options.every;
-    while (!this.#stop.signal.aborted) {
-      const { signal } = this.#wake;
-      let hasMore = false;
-      try {
-        hasMore = await look();
-      } catch (error) {
-        log.warn({ error: errorMessage(error) }, "backlog not readable");
-      }
-      if (!hasMore) await runtime.delay(every, signal);
-    }
-  }
-
   /** Activates the sessions with work in partitions just taken, a page of each at a time. */
-  async #resume(): Promise<boolean> {
+  async #resume(): Promise<number | undefined> {
     const looked = [...this.#fresh].slice(0, PARTITIONS_PAGE);
-    if (looked.length === 0) return false;
+    if (looked.length === 0) return undefined;
     const found = await this.#options.backlog.openWork(
       looked.map(([partition, { after }]) => ({ partition, after })),
     );
@@ -182,21 +144,20 @@ export class Sweeper {
       else place.after = ids.at(-1)?.sessionId;
     }
     for (const { sessionId } of found) await this.#load(sessionId);
-    return this.#fresh.size > 0;
+    return this.#fresh.size > 0 ? 0 : undefined;
   }
 
   /**
    * Activates failed sessions again, because their work, for example a reading, would else wait for
    * the next command.
    */
-  async #revive(): Promise<boolean> {
+  async #revive(): Promise<void> {
     for (const id of this.#backoff.due(this.#options.runtime.monotonic())) await this.#load(id);
-    return false;
   }
 
   /** Starts to activate a session; a failure delays only this one. */
   async #load(id: string): Promise<void> {
-    if (this.#stop.signal.aborted) return;
+    if (this.#isStopped) return;
     await this.#loading.begin(id, async () => {
       try {
         await this.#options.activate(id);
@@ -209,7 +170,7 @@ export class Sweeper {
   }
 
   /** Checks all activations against the record, a page at a time. */
-  async #review(): Promise<boolean> {
+  async #review(): Promise<void> {
     const { backlog, active, end } = this.#options;
     const all = active();
     for (let at = 0; at < all.length; at += REVIEW_PAGE) {
@@ -220,14 +181,12 @@ export class Sweeper {
         if (activation !== undefined) await end(activation, isDeleted);
       }
     }
-    return false;
   }
 
   /** Goes once through all sessions with waiting commands. */
-  async #redeliver(): Promise<boolean> {
-    const { backlog, owned, olderThan, runtime } = this.#options;
+  async #redeliver(): Promise<number | undefined> {
+    const { backlog, owned, olderThan } = this.#options;
     this.#hasMore = false;
-    this.#backedOff.prune(runtime.monotonic());
     const hasty = new Set(this.#hasty);
     this.#hasty.clear();
     const waiting = new Set(await backlog.waiting());
@@ -237,7 +196,7 @@ export class Sweeper {
       after: undefined as string | undefined,
       olderThan: hasty.has(partition) ? 0 : olderThan,
     }));
-    while (places.length > 0 && !this.#stop.signal.aborted) {
+    while (places.length > 0 && !this.#isStopped) {
       const looked = places.slice(0, PARTITIONS_PAGE);
       const found = await backlog.queues(looked);
       for (const queue of found) await this.#serve(queue);
@@ -248,7 +207,7 @@ export class Sweeper {
       places = [...places.slice(PARTITIONS_PAGE), ...unfinished];
     }
     await this.#served();
-    return this.#hasMore;
+    return this.#hasMore ? 0 : undefined;
   }
 
   /** Waits for the deliveries, at most for one interval; slower ones go on in the background. */
@@ -262,7 +221,7 @@ export class Sweeper {
   async #serve({ sessionId, commands }: CommandQueue): Promise<void> {
     const now = this.#options.runtime.monotonic();
     const isBackingOff =
-      this.#backoff.isBackingOff(sessionId, now) || this.#backedOff.has(sessionId, now);
+      this.#backoff.isBackingOff(sessionId, now) || this.#backedOff.isBackingOff(sessionId);
     if (commands.length === 0 || isBackingOff) return;
     await this.#serving.begin(sessionId, () => this.#deliver(sessionId, commands));
   }
@@ -279,7 +238,7 @@ export class Sweeper {
       each.status === "rejected" ? [{ id: commands[at]?.id, error: each.reason as unknown }] : [],
     );
     if (failures.length > 0) return this.#refused(sessionId, failures);
-    this.#backedOff.succeeded(sessionId);
+    this.#backedOff.worked(sessionId);
     if (commands.length === QUEUE_HEAD) this.#hasMore = true;
   }
 
@@ -292,7 +251,7 @@ export class Sweeper {
       const known = toAppError(error);
       if (isElsewhere(known)) continue;
       const reason = reasonOf(known);
-      if (known.retryable || id === undefined) this.#rest(sessionId);
+      if (known.retryable || id === undefined) this.#backedOff.failed(sessionId);
       if (!known.retryable) faults.set(reason, [...(faults.get(reason) ?? []), id]);
     }
     for (const [reason, ids] of faults) await this.#note(sessionId, ids, reason);
@@ -311,13 +270,9 @@ export class Sweeper {
       if (parked.length > 0) log.error({ reason, parked }, "commands parked");
       else log.warn({ reason, commands: isWhole ? "all" : named }, "commands refused");
     } catch (error) {
-      this.#rest(sessionId);
+      this.#backedOff.failed(sessionId);
       log.warn({ reason, error: errorMessage(error) }, "refusal of commands not noted");
     }
-  }
-
-  #rest(sessionId: string): void {
-    this.#backedOff.failed(sessionId, this.#options.runtime.monotonic());
   }
 }
 

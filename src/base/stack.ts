@@ -29,6 +29,12 @@ export class Stack {
     this.#entries.push({ name, stop, ms });
   }
 
+  /** Starts a part and adds it. */
+  start(name: string, part: { start(): void; stop(): Promise<void> | void }): void {
+    part.start();
+    this.push(name, () => part.stop());
+  }
+
   /** Stops everything; each part has `msPerPart` milliseconds, or its own limit. Never rejects. */
   async stop(msPerPart: number): Promise<void> {
     this.#stopping = true;

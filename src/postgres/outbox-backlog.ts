@@ -1,18 +1,14 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
 import { AppError } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
 import { partitionOf } from "../base/partition.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
-import { type Runtime, systemRuntime } from "../base/runtime.ts";
-import { TroubleLog } from "../base/trouble-log.ts";
+import type { PeriodicWork } from "../base/work/periodic-task.ts";
 import { nextPartition } from "./outbox.ts";
 import { isWaiting, type WaitingWorkStore } from "./waiting-work.ts";
 
 const EVERY_MS = 2_000;
-/** The pause after a slow look is this many times its duration, up to `LONGEST_REST_MS`. */
-const REST = 10;
-const LONGEST_REST_MS = 10_000;
+const MOST_EVERY_MS = 10_000;
 const RETRY_AFTER = 5;
 /** Most sessions over their limit that are remembered. */
 const MOST_FULL = 10_000;
@@ -51,41 +47,25 @@ const EMPTY: Figures = {
  */
 export class OutboxBacklog implements QueueOwner {
   readonly #pool: DatabasePool;
-  readonly #log: Log;
   readonly #limits: OutboxLimits;
-  readonly #runtime: Runtime;
   readonly #pendingWork: WaitingWorkStore | undefined;
-  readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
   #figures = EMPTY;
   #full = { partitions: new Set<number>(), sessions: new Set<string>() };
   #refused = 0;
 
-  /** `look` skips the queries when it knows of no waiting or parked command. */
-  constructor(
-    pool: DatabasePool,
-    log: Log,
-    limits: OutboxLimits,
-    {
-      runtime = systemRuntime,
-      pendingWork,
-    }: { runtime?: Runtime; pendingWork?: WaitingWorkStore } = {},
-  ) {
+  /** @param pendingWork skips the queries when it knows of no waiting or parked command */
+  constructor(pool: DatabasePool, limits: OutboxLimits, pendingWork?: WaitingWorkStore) {
     this.#pool = pool;
-    this.#log = log;
     this.#limits = limits;
-    this.#runtime = runtime;
     this.#pendingWork = pendingWork;
   }
 
-  start(): void {
-    this.#running ??= this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
+  readonly task: PeriodicWork = {
+    every: EVERY_MS,
+    mostEvery: MOST_EVERY_MS,
+    trouble: "outbox not readable",
+    run: () => this.count(),
+  };
 
   get queues(): readonly QueueFigures[] {
     return [
@@ -117,25 +97,14 @@ export class OutboxBacklog implements QueueOwner {
     });
   }
 
-  async #run(): Promise<void> {
-    const trouble = new TroubleLog(this.#log, "outbox not readable", this.#runtime);
-    while (!this.#stop.signal.aborted) {
-      const begun = this.#runtime.monotonic();
-      try {
-        this.#figures = await this.#count();
-        const { partitions, sessions } = this.#figures;
-        this.#full = { partitions: new Set(partitions), sessions: new Set(sessions) };
-        trouble.worked();
-      } catch (error) {
-        trouble.failed(error);
-      }
-      const rest = Math.min(LONGEST_REST_MS, REST * (this.#runtime.monotonic() - begun));
-      await this.#runtime.delay(Math.max(EVERY_MS, rest), this.#stop.signal);
-    }
+  async count(): Promise<void> {
+    this.#figures = await this.#read();
+    const { partitions, sessions } = this.#figures;
+    this.#full = { partitions: new Set(partitions), sessions: new Set(sessions) };
   }
 
   /** Goes from partition to partition by the index, and counts no further than the limits. */
-  async #count(): Promise<Figures> {
+  async #read(): Promise<Figures> {
     const { session, partition } = this.#limits;
     if (!(await isWaiting(this.#pendingWork, "commands", "parked"))) return EMPTY;
     return this.#pool.one(sql.type(figuresRow)`

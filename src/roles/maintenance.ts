@@ -113,8 +113,7 @@ export function startMaintenance(
     background,
     isFirst,
   );
-  maintenance.start();
-  stack.push("maintenance", () => maintenance.stop());
+  stack.start("maintenance", maintenance);
   const deletions = [sessions, accounts, expired, leftovers, repeated, redactions];
   return [...figuresOf(gauges, deletions), agesOf(maintenance)];
 }

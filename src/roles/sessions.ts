@@ -26,10 +26,7 @@ import { WebhookSecrets } from "../tenancy/webhooks/secrets.ts";
 import { WebhookSender } from "../tenancy/webhooks/sender.ts";
 import { JOBS_WAITING } from "../wire/subjects.ts";
 import { type Actors, createActors, HAND_OVER_MS, type SessionHost } from "./actors.ts";
-import type { AppContext } from "./shared.ts";
-
-/** Interval of polls of the devices of this host's sessions, milliseconds. */
-const POLL_MS = 2_000;
+import { type AppContext, startPeriodic } from "./shared.ts";
 
 export interface SessionsRole {
   host: SessionHost;
@@ -110,10 +107,8 @@ async function startActors(
   { host, inbox, sweeper, owner }: Actors,
 ): Promise<void> {
   host.start();
-  inbox.start();
-  stack.push("command inbox", () => inbox.stop());
-  sweeper.start();
-  stack.push("sweeper", () => sweeper.stop());
+  stack.start("command inbox", inbox);
+  stack.start("sweeper", sweeper);
   await owner.start();
   stack.push("actor host", () => host.drain());
   stack.push("partitions", () => owner.stop(), HAND_OVER_MS);
@@ -137,28 +132,25 @@ async function openLeases(
 }
 
 /** Nothing is swept in a folder that may be another database's. */
-function startBlobSweep({ log, runtime, shared, stack }: AppContext): BlobSweep {
-  const sweep = new BlobSweep(shared.blobs, shared.pool, log, runtime);
-  if (shared.audioFolder.kind === "own") sweep.start();
-  stack.push("audio sweep", () => sweep.stop());
+function startBlobSweep(context: AppContext): BlobSweep {
+  const { log, shared } = context;
+  const sweep = new BlobSweep(shared.blobs, shared.pool, log);
+  if (shared.audioFolder.kind === "own") startPeriodic(context, "audio sweep", sweep.task);
   return sweep;
 }
 
 /** In another database's folder nothing is damaged only because this one does not know it. */
-function startAudioScrub(
-  { config, log, shared, stack }: AppContext,
-  isOurs: () => boolean,
-): AudioScrub {
+function startAudioScrub(context: AppContext, isOurs: () => boolean): AudioScrub {
+  const { config, log, shared } = context;
   const scrub = new AudioScrub({
     verification: shared.verification,
     rounds: new StoredChunkStore(shared.pool),
     isOurs,
     bytesPerMinute: config.audioScrubBytes,
     log,
-    runtime: shared.background,
   });
-  if (config.audioScrubBytes > 0 && shared.audioFolder.kind === "own") scrub.start();
-  stack.push("audio scrub", () => scrub.stop());
+  const isWanted = config.audioScrubBytes > 0 && shared.audioFolder.kind === "own";
+  if (isWanted) startPeriodic(context, "audio scrub", scrub.task);
   return scrub;
 }
 
@@ -172,20 +164,15 @@ function hostName(nodeName: string): string {
 }
 
 /** Watches the devices of this host's sessions. */
-function startPresence(
-  { log, stack, shared }: AppContext,
-  owned: () => readonly number[],
-): PresenceWatch {
+function startPresence(context: AppContext, owned: () => readonly number[]): PresenceWatch {
+  const { shared } = context;
   const watch = new PresenceWatch({
     devices: new RecordingDeviceStore(shared.pool, shared.work),
     owned,
     publish: (sessionId, frame) => shared.fanout.publish(sessionId, [frame]),
-    runtime: shared.background,
-    log,
-    every: POLL_MS,
+    clock: shared.background,
   });
-  watch.start();
-  stack.push("presence of devices", () => watch.stop());
+  startPeriodic(context, "presence of devices", watch.task);
   return watch;
 }
 
@@ -231,7 +218,6 @@ function startWebhooks(context: AppContext): WebhookSender {
     grace: 1_500,
   });
   queues.add(sender);
-  sender.start();
-  stack.push("webhook sender", () => sender.stop());
+  stack.start("webhook sender", sender);
   return sender;
 }

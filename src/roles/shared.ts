@@ -10,6 +10,7 @@ import type { Log } from "../base/log.ts";
 import type { QueueMetrics } from "../base/queue-metrics.ts";
 import { type Runtime, systemRuntime } from "../base/runtime.ts";
 import type { Stack } from "../base/stack.ts";
+import { PeriodicTask, type PeriodicWork } from "../base/work/periodic-task.ts";
 import type { FeatureContext } from "../conversations/context.ts";
 import { ErasureLedger } from "../conversations/erasure/ledger/erasure-ledger.ts";
 import { LedgerFolder } from "../conversations/erasure/ledger/ledger-folder.ts";
@@ -125,6 +126,15 @@ export function featureContext(app: AppContext): FeatureContext {
   return { ...context, engines, languageModels, stack, queues, others: OTHER_TABLES };
 }
 
+/** Does this again and again until the process stops. */
+export function startPeriodic(
+  { log, stack, shared }: AppContext,
+  name: string,
+  work: PeriodicWork,
+): void {
+  stack.start(name, new PeriodicTask({ ...work, runtime: shared.background, log }));
+}
+
 /** Connects to the services that the process depends on. */
 export async function openShared(config: Config, log: Log, stack: Stack): Promise<Shared> {
   const keys =
@@ -139,8 +149,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const audioFolder = await claimAudioStore(pool, blobs);
   if (audioFolder.kind === "foreign") log.error({}, audioFolder.message);
   const audioWatch = new AudioWatch({ disk: blobs, name: blobs.names, runtime, log });
-  audioWatch.start();
-  stack.push("audio watch", async () => audioWatch.stop());
+  stack.start("audio watch", audioWatch);
   await claimKeys(pool, heldKeys(keys, config), runtime.now());
   if (config.keys === undefined) {
     const watch = new SigningKeyWatch({
@@ -248,8 +257,7 @@ async function openRevocations(
   stack: Stack,
 ): Promise<BusRevocations> {
   const revocations = new BusRevocations(line);
-  revocations.start();
-  stack.push("revocations", () => revocations.stop());
+  stack.start("revocations", revocations);
   const record = new EndedRightsStore(pool);
   const notify = revocations.deliver.bind(revocations);
   const reader = new RevocationReader({ record, notify, runtime, log });

@@ -7,7 +7,7 @@ import {
 } from "../conversations/recording/stream-store.ts";
 import { BusAudio, BusStreamNotices } from "../nats/live-audio.ts";
 import { OutboxBacklog } from "../postgres/outbox-backlog.ts";
-import type { AppContext } from "./shared.ts";
+import { type AppContext, startPeriodic } from "./shared.ts";
 
 /** Numbers of waiting commands from which devices are told to wait. */
 const MAX_OUTBOX = { session: 2_000, partition: 5_000 };
@@ -27,13 +27,10 @@ export function createFinalizer({ log, runtime, shared }: AppContext): StreamFin
 }
 
 /** Starts the periodic count of the outbox. */
-export function startBacklog({ shared, log, stack, queues }: AppContext): OutboxBacklog {
-  const backlog = new OutboxBacklog(shared.pool, log, MAX_OUTBOX, {
-    runtime: shared.background,
-    pendingWork: shared.work,
-  });
-  backlog.start();
-  stack.push("outbox watch", () => backlog.stop());
+export function startBacklog(context: AppContext): OutboxBacklog {
+  const { shared, queues } = context;
+  const backlog = new OutboxBacklog(shared.pool, MAX_OUTBOX, shared.work);
+  startPeriodic(context, "outbox watch", backlog.task);
   queues.add(backlog);
   return backlog;
 }
@@ -56,7 +53,6 @@ export function createAudioStreams(context: AppContext, backlog: OutboxBacklog):
     log,
   });
   queues.add(streams);
-  streams.start();
-  stack.push("audio streams", () => streams.stop());
+  stack.start("audio streams", streams);
   return streams;
 }

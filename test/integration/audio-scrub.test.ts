@@ -57,7 +57,6 @@ describe("audio scrub", () => {
       isOurs: () => true,
       bytesPerMinute: (chunks * BYTES - 1) * 6,
       log,
-      runtime: systemRuntime,
     });
   }
 

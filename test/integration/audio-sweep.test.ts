@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
+import { PeriodicTask } from "../../src/base/work/periodic-task.ts";
 import { BlobSweep } from "../../src/conversations/recording/audio-files/blob-sweep-store.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
@@ -45,16 +46,21 @@ describe("audio sweep", () => {
     const old = await orphan(sessionId, "a");
     const young = await orphan(sessionId, "b");
     for (const path of [kept, old]) age(path);
-    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog);
     expect(await sweep.pass()).toMatchObject({ setAside: 1, aside: 1, removed: 0 });
     expect([kept, old, young].map((path) => existsSync(path))).toEqual([true, false, true]);
     expect(await fixture.blobs.filesAside(sessionId)).toMatchObject([{ sha256: "a".repeat(64) }]);
     const day = 24 * 60 * 60 * 1000;
     utimesSync(young, new Date(Date.now() + 40 * day), new Date(Date.now() + 40 * day));
-    expect(await sweep.pass(Date.now() + 29 * day)).toMatchObject({ aside: 1, removed: 0 });
-    expect(await sweep.pass(Date.now() + 31 * day)).toMatchObject({ aside: 0, removed: 1 });
+    expect(await sweep.pass({ now: Date.now() + 29 * day })).toMatchObject({
+      aside: 1,
+      removed: 0,
+    });
+    expect(await sweep.pass({ now: Date.now() + 31 * day })).toMatchObject({
+      aside: 0,
+      removed: 1,
+    });
     expect([kept, young].map((path) => existsSync(path))).toEqual([true, true]);
-    await sweep.stop();
   });
 
   it("audio sweep: what is aside is put back once a chunk names it, as after a newer backup", async () => {
@@ -71,23 +77,21 @@ describe("audio sweep", () => {
     const before = Date.now() - TWO_DAYS / 2;
     expect(await fixture.blobs.setAside(sessionId, name, before, Date.now())).toBe(true);
     expect(existsSync(path)).toBe(false);
-    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog);
     expect(await sweep.pass()).toMatchObject({ putBack: 1 });
     expect(readFileSync(path)).toEqual(sound);
-    await sweep.stop();
   });
 
   it("audio sweep: audio of sessions that the database does not know is counted, never touched", async () => {
     const strays = [await orphan(newId(), "c"), await orphan(newId(), "c")];
     for (const path of strays) age(path);
-    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog);
     const year = Date.now() + 400 * 24 * 60 * 60 * 1000;
     for (const now of [Date.now(), year]) {
-      const { unknownSessions } = await sweep.pass(now);
+      const { unknownSessions } = await sweep.pass({ now });
       expect(unknownSessions).toBeGreaterThanOrEqual(2);
     }
     expect(strays.map((path) => existsSync(path))).toEqual([true, true]);
-    await sweep.stop();
   });
 
   it("audio sweep: logs of streams that no open chunk names go after 30 days, and others stay", async () => {
@@ -103,16 +107,15 @@ describe("audio sweep", () => {
        values ($1, 0, 0, 'audio/pcm', 1, 16000, $2)`,
       [sessionId, named],
     );
-    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog);
     const day = 24 * 60 * 60 * 1000;
-    expect(await sweep.pass(Date.now() + 27 * day)).toMatchObject({ removed: 0 });
+    expect(await sweep.pass({ now: Date.now() + 27 * day })).toMatchObject({ removed: 0 });
     expect(await fixture.blobs.logs(sessionId)).toHaveLength(2);
-    expect(await sweep.pass(Date.now() + 29 * day)).toMatchObject({ removed: 1 });
+    expect(await sweep.pass({ now: Date.now() + 29 * day })).toMatchObject({ removed: 1 });
     expect(await fixture.blobs.logs(sessionId)).toMatchObject([{ log: named }]);
     await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     await sweep.pass();
     expect(await fixture.blobs.logs(sessionId)).toEqual([]);
-    await sweep.stop();
   });
 
   it("audio sweep: what is aside of a deleted session goes with it", async () => {
@@ -121,10 +124,9 @@ describe("audio sweep", () => {
     age(await orphan(sessionId, "a"));
     await fixture.blobs.setAside(sessionId, "a".repeat(64), Date.now() - TWO_DAYS / 2, Date.now());
     await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
-    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, systemRuntime);
+    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog);
     await sweep.pass();
     expect(await fixture.blobs.filesAside(sessionId)).toEqual([]);
-    await sweep.stop();
   });
 
   it("audio sweep: what an upload left of a deleted session goes, however young, pass after pass", async () => {
@@ -145,15 +147,16 @@ describe("audio sweep", () => {
         });
       },
     };
-    const sweep = new BlobSweep(fixture.blobs, fixture.pool, silentLog, runtime);
-    sweep.start();
+    const { task } = new BlobSweep(fixture.blobs, fixture.pool, silentLog);
+    const sweeping = new PeriodicTask({ ...task, runtime, log: silentLog });
+    sweeping.start();
     for (let pass = 1; pass <= 2; pass += 1) {
       await until(() => rests.length === pass, "a pass");
       const path = await orphan(deleted, "f");
       wake();
       await until(() => !existsSync(path), "the audio to go");
     }
-    await sweep.stop();
+    await sweeping.stop();
     expect(existsSync(kept)).toBe(true);
     expect(rests[0]).toBeLessThanOrEqual(3_600_000);
   });

@@ -72,9 +72,7 @@ describe.each([
       devices: new RecordingDeviceStore(fixture.pool),
       owned: () => [partitionOf(id)],
       publish: () => {},
-      runtime: clock.runtime,
-      log: silentLog,
-      every: 60_000,
+      clock,
     });
     await watch.check();
     expect(watch.of(id)?.presence).toBe("online");

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { silentLog } from "../../src/base/log.ts";
 import { partitionOf } from "../../src/base/partition.ts";
 import { OutboxBacklog } from "../../src/postgres/outbox-backlog.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
-import { until } from "../support/until.ts";
 
 const LIMITS = { session: 3, partition: 5 };
 
@@ -14,14 +12,10 @@ describe("outbox backlog", () => {
   let backlog: OutboxBacklog;
   beforeAll(async () => {
     fixture = await SessionFixture.open();
-    backlog = new OutboxBacklog(fixture.pool, silentLog, LIMITS);
-    backlog.start();
+    backlog = new OutboxBacklog(fixture.pool, LIMITS);
     fixture.checkBacklog = (id) => backlog.check(id);
   });
-  afterAll(async () => {
-    await backlog?.stop();
-    await fixture?.close();
-  });
+  afterAll(() => fixture?.close());
 
   async function begin() {
     const { device } = await fixture.ownDevice();
@@ -35,8 +29,9 @@ describe("outbox backlog", () => {
     return beginOutside(partition);
   }
 
-  function looked(longest: number): Promise<void> {
-    return until(() => backlog.queues[0]?.length === longest, "the outbox to be looked at");
+  async function counted(longest: number): Promise<void> {
+    await backlog.count();
+    expect(backlog.queues[0]?.length).toBe(longest);
   }
 
   it("outbox backlog: a session's uploads are refused beyond its limit, no other's, and taken again", async () => {
@@ -46,12 +41,12 @@ describe("outbox backlog", () => {
     const send = ({ device, sessionId }: typeof one, sequence: number) =>
       fixture.upload(device, sessionId, sequence, makeWav({ frames: 1_600, seed: sequence + 1 }));
     for (const sequence of [0, 1, 2]) await send(one, sequence);
-    await looked(4);
+    await counted(4);
     await expect(send(one, 3)).rejects.toMatchObject({ code: "overloaded", retryAfter: 5 });
     expect((await send(other, 0)).status).toBe(201);
     expect(backlog.queues[0]).toMatchObject({ queue: "outbox", limit: 5, refused: 1 });
     await fixture.sql("delete from outbox");
-    await looked(0);
+    await counted(0);
     expect((await send(one, 3)).status).toBe(201);
   });
 
@@ -73,7 +68,7 @@ describe("outbox backlog", () => {
         [id],
       );
     }
-    await looked(ids.length + 1);
+    await counted(ids.length + 1);
     expect(() => backlog.check(sessionId)).toThrow(/More audio came/);
     const elsewhere = `${sessionId.slice(0, -1)}${sessionId.endsWith("0") ? "1" : "0"}`;
     expect(() => backlog.check(elsewhere)).not.toThrow();

@@ -149,7 +149,7 @@ describe.each([
       await streams.stop();
       // An entry that took the store longer than a stream waits may come after the removal.
       if (troubles > 0) {
-        const sweep = new BlobSweep(store, privacy.fixture.pool, silentLog, systemRuntime);
+        const sweep = new BlobSweep(store, privacy.fixture.pool, silentLog);
         await sweep.pass();
       }
       const left = await Promise.all(all.map(({ sessionId }) => leftOf(sessionId)));

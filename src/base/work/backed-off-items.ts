@@ -1,20 +1,27 @@
-import { backOff } from "../back-off.ts";
+import { type BackOffWaits, backOff } from "../back-off.ts";
 
-const BACKOFF_WAITS = { firstMs: 1_000, mostMs: 10 * 60_000 };
-const MOST_DOUBLINGS = 20;
-const MOST_BACKED_OFF = 1_000;
+interface BackedOffItemsOptions {
+  /** From one second to ten minutes unless given. */
+  waits?: BackOffWaits;
+  /** How many are remembered; a thousand unless given. */
+  most?: number;
+  /** Earlier failures of one that was not tried for so long do not count, milliseconds; they do unless given. */
+  forgetMs?: number;
+}
 
 /**
- * Items of a work list that failed: each is left alone for a second, and twice as long after every
- * further failure, up to ten minutes. Of more than a thousand the one that has rested longest is
- * forgotten, and so tried again.
+ * Items of a work list that failed: each is left alone for a while, longer after every further failure. Of too
+ * many the one that failed longest ago is forgotten, and so tried again.
  */
 export class BackedOffItems {
   readonly #clock: { monotonic(): number };
+  readonly #options: Required<BackedOffItemsOptions>;
   readonly #items = new Map<string, { failures: number; until: number }>();
 
-  constructor(clock: { monotonic(): number }) {
+  constructor(clock: { monotonic(): number }, options: BackedOffItemsOptions = {}) {
     this.#clock = clock;
+    const waits = { firstMs: 1_000, mostMs: 10 * 60_000 };
+    this.#options = { waits, most: 1_000, forgetMs: Number.POSITIVE_INFINITY, ...options };
   }
 
   /** How many items failed last time. */
@@ -23,12 +30,15 @@ export class BackedOffItems {
   }
 
   failed(name: string): void {
-    const failures = Math.min(MOST_DOUBLINGS, (this.#items.get(name)?.failures ?? 0) + 1);
-    const until = this.#clock.monotonic() + backOff(failures, BACKOFF_WAITS);
+    const { waits, most, forgetMs } = this.#options;
+    const now = this.#clock.monotonic();
+    const before = this.#items.get(name);
+    const isKnown = before !== undefined && now - before.until < forgetMs;
+    const failures = isKnown ? before.failures + 1 : 1;
     this.#items.delete(name);
-    this.#items.set(name, { failures, until });
+    this.#items.set(name, { failures, until: now + backOff(failures, waits) });
     const [oldest] = this.#items.keys();
-    if (this.#items.size > MOST_BACKED_OFF && oldest !== undefined) this.#items.delete(oldest);
+    if (this.#items.size > most && oldest !== undefined) this.#items.delete(oldest);
   }
 
   worked(name: string): void {

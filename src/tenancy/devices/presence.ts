@@ -1,19 +1,17 @@
-import type { Log } from "../../base/log.ts";
-import type { Runtime } from "../../base/runtime.ts";
-import { TroubleLog } from "../../base/trouble-log.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { PeriodicWork } from "../../base/work/periodic-task.ts";
 import { deviceStatus, type Presence } from "../../session/presence.ts";
 import type { DeviceFrame, WarningFrame } from "../../wire/live-frames.ts";
 import type { RecordingDeviceStore } from "./presence-store.ts";
+
+const EVERY_MS = 2_000;
 
 interface PresenceWatchOptions {
   devices: Pick<RecordingDeviceStore, "read">;
   /** Returns this host's partitions: each session is watched by the host that owns it. */
   owned(): readonly number[];
   publish(sessionId: string, frame: WarningFrame): void;
-  runtime: Runtime;
-  log: Log;
-  /** Time between two polls, milliseconds. */
-  every: number;
+  clock: Pick<Clock, "now">;
 }
 
 /**
@@ -22,22 +20,17 @@ interface PresenceWatchOptions {
  */
 export class PresenceWatch {
   readonly #options: PresenceWatchOptions;
-  readonly #stop = new AbortController();
   #known = new Map<string, DeviceFrame>();
-  #loop: Promise<void> | undefined;
 
   constructor(options: PresenceWatchOptions) {
     this.#options = options;
   }
 
-  start(): void {
-    this.#loop ??= this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
-  }
+  readonly task: PeriodicWork = {
+    every: EVERY_MS,
+    trouble: "devices not readable",
+    run: () => this.check(),
+  };
 
   /** The state of the session's device; undefined when it is unknown or the session is over. */
   of(sessionId: string): DeviceFrame | undefined {
@@ -46,10 +39,10 @@ export class PresenceWatch {
 
   /** Looks once; rejects when the devices cannot be read. */
   async check(): Promise<void> {
-    const { devices, owned, runtime } = this.#options;
+    const { devices, owned, clock } = this.#options;
     const partitions = owned();
     const found = partitions.length === 0 ? [] : await devices.read(partitions);
-    const now = runtime.now();
+    const now = clock.now();
     const known = new Map<string, DeviceFrame>();
     for (const device of found) {
       const { sessionId, lastSeenAt, telemetry } = device;
@@ -73,17 +66,5 @@ export class PresenceWatch {
           : "The recording device is back.",
       retryable: true,
     });
-  }
-
-  async #run(): Promise<void> {
-    const { log, runtime } = this.#options;
-    const trouble = new TroubleLog(log, "devices not readable", runtime);
-    while (!this.#stop.signal.aborted) {
-      await this.check().then(
-        () => trouble.worked(),
-        (error: unknown) => trouble.failed(error),
-      );
-      await this.#options.runtime.delay(this.#options.every, this.#stop.signal);
-    }
   }
 }

@@ -1,8 +1,7 @@
 import { type DatabasePool, sql } from "slonik";
 import { z } from "zod";
-import { errorMessage } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
-import type { Runtime } from "../../../base/runtime.ts";
+import type { PeriodicWork } from "../../../base/work/periodic-task.ts";
 import type { AudioStore } from "../audio-store/audio-store.ts";
 
 /**
@@ -67,16 +66,12 @@ export class BlobSweep {
   readonly #blobs: SweptStore;
   readonly #pool: DatabasePool;
   readonly #log: Log;
-  readonly #runtime: Runtime;
-  readonly #stop = new AbortController();
-  #loop: Promise<void> | undefined;
   #last: SweepFigures = NOTHING;
 
-  constructor(blobs: SweptStore, pool: DatabasePool, log: Log, runtime: Runtime) {
+  constructor(blobs: SweptStore, pool: DatabasePool, log: Log) {
     this.#blobs = blobs;
     this.#pool = pool;
     this.#log = log;
-    this.#runtime = runtime;
   }
 
   /** Of the last pass. */
@@ -84,27 +79,11 @@ export class BlobSweep {
     return this.#last;
   }
 
-  /** Starts the sweep in the background. A pass that fails is logged; the next one tries again. */
-  start(): void {
-    this.#loop ??= this.#run();
-  }
-
-  /** Resolves when the current session is done. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      try {
-        this.#notify(await this.pass());
-      } catch (error) {
-        this.#log.warn({ error: errorMessage(error) }, "audio without a chunk stays");
-      }
-      await this.#runtime.delay(EVERY_MS, this.#stop.signal);
-    }
-  }
+  readonly task: PeriodicWork = {
+    every: EVERY_MS,
+    trouble: "audio without a chunk stays",
+    run: async (signal) => this.#notify(await this.pass({ signal })),
+  };
 
   #notify(done: SweepFigures): void {
     const { removed, setAside, putBack, unknownSessions } = done;
@@ -116,11 +95,14 @@ export class BlobSweep {
     }
   }
 
-  /** Goes through all folders once. `now`: Unix milliseconds; by the database's clock unless given. */
-  async pass(now?: number): Promise<SweepFigures> {
+  /**
+   * Goes through all folders once, up to the session in hand when `signal` aborts. `now`: Unix milliseconds;
+   * by the database's clock unless given.
+   */
+  async pass({ now, signal }: { now?: number; signal?: AbortSignal } = {}): Promise<SweepFigures> {
     const at = now ?? (await this.#now());
     const done = { ...NOTHING };
-    await this.#inPages(this.#blobs.sessions(), async (sessionId, known) => {
+    await this.#inPages(this.#blobs.sessions(), signal, async (sessionId, known) => {
       if (known === undefined) done.unknownSessions += 1;
       else if (known.isDeleted) done.removed += await this.#blobs.delete(sessionId);
       else {
@@ -128,7 +110,7 @@ export class BlobSweep {
         done.removed += await this.#sweepLogs(sessionId, at);
       }
     });
-    await this.#inPages(this.#blobs.sessionsAside(), async (sessionId, known) => {
+    await this.#inPages(this.#blobs.sessionsAside(), signal, async (sessionId, known) => {
       if (known?.isDeleted === true) done.removed += await this.#blobs.delete(sessionId);
       else await this.#sweepAside(sessionId, at, known !== undefined, done);
     });
@@ -145,6 +127,7 @@ export class BlobSweep {
   /** `known` is undefined for a session that is in no row. */
   async #inPages(
     sessions: AsyncIterable<readonly string[]>,
+    signal: AbortSignal | undefined,
     work: (sessionId: string, known: { isDeleted: boolean } | undefined) => Promise<void>,
   ): Promise<void> {
     for await (const page of sessions) {
@@ -153,7 +136,7 @@ export class BlobSweep {
         where id = any(${sql.array(page, "uuid")})`);
       const known = new Map(rows.map((row) => [row.id, row]));
       for (const sessionId of page) {
-        if (this.#stop.signal.aborted) return;
+        if (signal?.aborted) return;
         await work(sessionId, known.get(sessionId));
       }
     }

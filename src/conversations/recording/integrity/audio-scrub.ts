@@ -1,6 +1,5 @@
 import type { Log } from "../../../base/log.ts";
-import type { Runtime } from "../../../base/runtime.ts";
-import { TroubleLog } from "../../../base/trouble-log.ts";
+import type { PeriodicWork } from "../../../base/work/periodic-task.ts";
 import type { AudioVerification } from "./audio-verification.ts";
 import type { StoredChunkStore } from "./stored-chunks-store.ts";
 
@@ -10,12 +9,11 @@ const PORTION_MS = 5_000;
 
 interface AudioScrubOptions {
   verification: Pick<AudioVerification, "portion">;
-  rounds: Pick<StoredChunkStore, "round" | "beginRound" | "addToRound">;
   /** True in the one process that does it. */
   isOurs(): boolean;
+  rounds: Pick<StoredChunkStore, "round" | "beginRound" | "addToRound">;
   bytesPerMinute: number;
   log: Log;
-  runtime: Runtime;
 }
 
 /**
@@ -25,15 +23,10 @@ interface AudioScrubOptions {
  */
 export class AudioScrub {
   readonly #options: AudioScrubOptions;
-  readonly #stop = new AbortController();
-  readonly #trouble: TroubleLog;
-  #loop: Promise<void> | undefined;
   #bytes = 0;
 
   constructor(options: AudioScrubOptions) {
     this.#options = options;
-    const { log, runtime } = options;
-    this.#trouble = new TroubleLog(log, "stored audio could not be compared", runtime);
   }
 
   /** Bytes that were compared by this process. */
@@ -41,31 +34,17 @@ export class AudioScrub {
     return this.#bytes;
   }
 
-  start(): void {
-    this.#loop ??= this.#run();
-  }
+  readonly task: PeriodicWork = {
+    every: EVERY_MS,
+    waitsFirst: true,
+    trouble: "stored audio could not be compared",
+    run: async (signal) => {
+      if (this.#options.isOurs()) await this.step(signal);
+    },
+  };
 
-  /** Resolves when the file in hand is done. */
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      await this.#options.runtime.delay(EVERY_MS, this.#stop.signal);
-      if (this.#stop.signal.aborted || !this.#options.isOurs()) continue;
-      try {
-        await this.step();
-        this.#trouble.worked();
-      } catch (error) {
-        this.#trouble.failed(error);
-      }
-    }
-  }
-
-  /** Looks at the next portion; true when that ended a round. */
-  async step(): Promise<boolean> {
+  /** Looks at the next portion, up to the file in hand when `signal` aborts; true when that ended a round. */
+  async step(signal?: AbortSignal): Promise<boolean> {
     const { rounds, verification, bytesPerMinute, log } = this.#options;
     const round = await rounds.round();
     if (round?.hasEnded && round.isRecent) return false;
@@ -75,10 +54,10 @@ export class AudioScrub {
     const { checked, next } = await verification.portion({
       after: isNew ? undefined : round.after,
       most: { bytes, ms: PORTION_MS },
-      signal: this.#stop.signal,
+      ...(signal && { signal }),
     });
     this.#bytes += checked.bytes;
-    if (this.#stop.signal.aborted && next === undefined && checked.chunks === 0) return false;
+    if (signal?.aborted && next === undefined && checked.chunks === 0) return false;
     await rounds.addToRound(checked, next);
     if (next !== undefined) return false;
     const whole = await rounds.round();

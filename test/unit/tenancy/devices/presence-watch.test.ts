@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { silentLog } from "../../../../src/base/log.ts";
 import { PresenceWatch } from "../../../../src/tenancy/devices/presence.ts";
 import type { RecordingDevice } from "../../../../src/tenancy/devices/presence-store.ts";
 import type { WarningFrame } from "../../../../src/wire/live-frames.ts";
-import { ManualClock, runtimeBy } from "../../../support/manual-clock.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 
 function fixture() {
   const clock = new ManualClock();
@@ -14,9 +13,7 @@ function fixture() {
     devices: { read: async () => devices },
     owned: () => owned,
     publish: (_id, frame) => void told.push(frame),
-    runtime: runtimeBy(clock),
-    log: silentLog,
-    every: 1_000,
+    clock,
   });
   const beat = (telemetry: RecordingDevice["telemetry"] = { period_seconds: 2 }) => {
     devices = [{ sessionId: "s", lastSeenAt: clock.now(), telemetry }];
