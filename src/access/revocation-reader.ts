@@ -1,7 +1,7 @@
 import { withTimeout } from "../base/deferred.ts";
 import type { Log } from "../base/log.ts";
-import type { Runtime, Timer } from "../base/runtime.ts";
-import { TroubleLog } from "../base/trouble-log.ts";
+import type { Runtime } from "../base/runtime.ts";
+import { PeriodicTask } from "../base/work/periodic-task.ts";
 import type { EndedRightsStore, RecordedRevocations } from "./ended-rights-store.ts";
 import type { RevocationEvent } from "./revocations.ts";
 
@@ -32,15 +32,21 @@ const LONGEST_GAP_MS = 8 * 60_000;
  */
 export class RevocationReader {
   readonly #options: RevocationReaderOptions;
-  readonly #trouble: TroubleLog;
+  readonly #polls: PeriodicTask;
   #last: RecordedRevocations | undefined;
-  #timer: Timer | undefined;
-  #polling: Promise<void> | undefined;
 
   constructor(options: RevocationReaderOptions) {
     this.#options = options;
-    const { log, runtime } = options;
-    this.#trouble = new TroubleLog(log, "ended rights not readable", runtime);
+    const { log, runtime, everyMs: every = EVERY_MS } = options;
+    this.#polls = new PeriodicTask({
+      ...{ every, waitsFirst: true, trouble: "ended rights not readable", runtime, log },
+      run: async () => {
+        const begun = runtime.monotonic();
+        await this.#read();
+        // A slow poll delays the next one no further.
+        return Math.max(1, every - (runtime.monotonic() - begun));
+      },
+    });
   }
 
   /**
@@ -49,27 +55,12 @@ export class RevocationReader {
    */
   async start(): Promise<void> {
     await this.#read();
-    const { runtime, everyMs = EVERY_MS } = this.#options;
-    this.#timer = runtime.every(everyMs, () => {
-      this.#polling ??= this.#poll().finally(() => {
-        this.#polling = undefined;
-      });
-    });
+    this.#polls.start();
   }
 
-  /** Resolves when the running look is done. */
-  async stop(): Promise<void> {
-    this.#timer?.cancel();
-    await this.#polling;
-  }
-
-  async #poll(): Promise<void> {
-    try {
-      await this.#read();
-      this.#trouble.worked();
-    } catch (error) {
-      this.#trouble.failed(error);
-    }
+  /** Resolves when the running poll is done. */
+  stop(): Promise<void> {
+    return this.#polls.stop();
   }
 
   async #read(): Promise<void> {

@@ -81,7 +81,7 @@ export async function startFront(
   queues.add(server);
   const { port } = await server.start();
   await noticeVanishedCallers(port, log);
-  features.storing.start();
+  features.storing.runner.start();
   listening = port;
   const drain = async (): Promise<void> => {
     await server.drain(config.drainMs);

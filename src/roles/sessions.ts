@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { JobQueueStore } from "../conversations/jobs/queue-store.ts";
-import { JobRunner } from "../conversations/jobs/runner.ts";
+import { createJobRunner } from "../conversations/jobs/runner.ts";
 import { BlobSweep } from "../conversations/recording/audio-files/blob-sweep-store.ts";
 import { AudioScrub } from "../conversations/recording/integrity/audio-scrub.ts";
 import { StoredChunkStore } from "../conversations/recording/integrity/stored-chunks-store.ts";
@@ -183,7 +183,7 @@ function startJobs(context: AppContext, client: WorkerClient): void {
   const { config, log, stack, shared, queues } = context;
   const { pool, work, placement, notifier, line, background: runtime } = shared;
   const summariser = new WorkerSummariser(placement, client, config.workerKey);
-  const runner = new JobRunner({
+  const runner = createJobRunner({
     queue: new JobQueueStore(pool, work),
     handlers: [
       new Summarisation(new SummaryJobStore(pool, config.modelTokens), summariser, notifier),
@@ -193,13 +193,12 @@ function startJobs(context: AppContext, client: WorkerClient): void {
     log,
     runtime,
   });
-  runner.start();
+  queues.add(runner);
   stack.push(
     "job news",
     line.subscribe(JOBS_WAITING, () => runner.wake()),
   );
-  queues.add(runner);
-  stack.push("job runner", () => runner.stop());
+  stack.start("job runner", runner);
 }
 
 /** Starts the sender of webhooks, which is part of the sessions role. */
@@ -217,7 +216,7 @@ function startWebhooks(context: AppContext): WebhookSender {
     lease: 30_000,
     grace: 1_500,
   });
-  queues.add(sender);
-  stack.start("webhook sender", sender);
+  queues.add(sender.runner);
+  stack.start("webhook sender", sender.runner);
   return sender;
 }

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { AppError } from "../../src/base/errors.ts";
 import { PostgresSessionDeletion } from "../../src/conversations/erasure/session-erasure-store.ts";
 import { JobQueueStore } from "../../src/conversations/jobs/queue-store.ts";
-import type { JobRunner } from "../../src/conversations/jobs/runner.ts";
 import { JobStore } from "../../src/conversations/jobs/store.ts";
 import { SummaryStore } from "../../src/conversations/summaries/store.ts";
 import { DELETION_PARTS } from "../../src/roles/other-tables.ts";
@@ -29,7 +28,7 @@ describe("job runner", () => {
   let summaries: SummaryStore;
   let session: SpokenSession;
   let summariser: LocalSummariser;
-  let runners: JobRunner[];
+  let runners: ReturnType<typeof fastRunner>[];
 
   beforeAll(async () => {
     fixture = await SessionFixture.open();
@@ -47,7 +46,7 @@ describe("job runner", () => {
     await fixture.sql("delete from jobs where kind = 'summarisation'");
   });
 
-  function run(options = {}): JobRunner {
+  function run(options = {}): ReturnType<typeof fastRunner> {
     const runner = fastRunner(fixture, summariser, options);
     runners.push(runner);
     runner.start();

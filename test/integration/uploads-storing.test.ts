@@ -19,6 +19,7 @@ import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { makeWav } from "../support/make-wav.ts";
 import { callRoute, jsonBody } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
+import { until } from "../support/until.ts";
 import { NO_MENDING } from "../support/verified-audio.ts";
 
 type Decoder = Pick<FileConverter, "convert" | "isAvailable">;
@@ -79,7 +80,7 @@ describe("storing of uploads", () => {
     const dying = { stop: () => Promise.reject(new AppError("unavailable", "It died.")) };
     return new FileStoring({
       ...{ uploads, folder, files, sessions: die ? dying : sessions },
-      ...{ notifier: fixture.context.notifier, runtime: systemRuntime, clock: systemClock },
+      ...{ notifier: fixture.context.notifier, runtime: systemRuntime },
       log: silentLog,
     });
   }
@@ -142,6 +143,21 @@ describe("storing of uploads", () => {
     expect(await storing().store(first, signal, true)).toBe(true);
     expect(await storing().store(second, signal, true)).toBe(true);
     expect(await chunksOf(sessionId)).toEqual([{ sequence: 0 }, { sequence: 1 }]);
+  });
+
+  it("uploads: the runner stores what waits, one after the other, and what it is woken for", async () => {
+    await fixture.sql("delete from file_uploads");
+    const sessionId = await begin();
+    const waiting = [await arrived(sessionId), await arrived(sessionId)];
+    const { runner } = storing();
+    const isStored = async (id: string) => (await stateOf(id)) === "stored";
+    runner.start();
+    for (const id of waiting) await until(() => isStored(id), "the file to be stored");
+    expect(await chunksOf(sessionId)).toEqual([{ sequence: 0 }, { sequence: 1 }]);
+    const later = await arrived(await begin());
+    runner.wake();
+    await until(() => isStored(later), "the file that came later");
+    await runner.stop();
   });
 
   it("uploads: no account waits for another one's many files", async () => {

@@ -270,7 +270,7 @@ describe("webhooks: delivery", () => {
     await story.tell([STARTED]);
     const first = fixture.sender();
     await receiver.got(1);
-    await first.stop();
+    await first.runner.stop();
     expect((await log(id))[0]).toMatchObject({ status: "pending", attempt_count: 0, attempts: [] });
     receiver.reply = () => ({ status: 200 });
     fixture.sender();

@@ -153,7 +153,7 @@ describe("webhooks: routes", () => {
     fixture.clock.advance(24 * 3_600_000 + 1_000);
     await fixture.call("testWebhook", at(id));
     await receiver.got(3);
-    await sender.stop();
+    await sender.runner.stop();
     const [before, during, after] = receiver.received;
     if (before === undefined || during === undefined || after === undefined) throw new Error("3");
     verify(before, old);

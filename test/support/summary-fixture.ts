@@ -4,7 +4,7 @@ import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { JobQueueStore } from "../../src/conversations/jobs/queue-store.ts";
-import { JobRunner, type JobRunnerOptions } from "../../src/conversations/jobs/runner.ts";
+import { createJobRunner, type JobRunnerOptions } from "../../src/conversations/jobs/runner.ts";
 import {
   Summarisation,
   type SummariseOptions,
@@ -55,11 +55,11 @@ export function fastRunner(
     dailyTokens = 1_000_000,
     ...options
   }: Partial<JobRunnerOptions> & { dailyTokens?: number } = {},
-): JobRunner {
+): ReturnType<typeof createJobRunner> {
   const notifier = {
     notify: (rows: Parameters<SessionFixture["notify"]>[0]) => fixture.notify(rows),
   };
-  return new JobRunner({
+  return createJobRunner({
     queue: new JobQueueStore(fixture.pool),
     handlers: [
       new Summarisation(new SummaryJobStore(fixture.pool, dailyTokens), summariser, notifier),

@@ -68,12 +68,12 @@ export class WebhookFixture {
       ...parts,
     });
     this.#senders.push(sender);
-    sender.start();
+    sender.runner.start();
     return sender;
   }
 
   async stopSenders(): Promise<void> {
-    await Promise.all(this.#senders.map((sender) => sender.stop()));
+    await Promise.all(this.#senders.map(({ runner }) => runner.stop()));
     this.#senders = [];
   }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { errorMessage } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { Runtime } from "../runtime.ts";
 import { BackedOffItems } from "./backed-off-items.ts";
 
 /** What a run of a repeated task did. */
@@ -28,6 +29,7 @@ interface WorkListOptions<Item> {
 
 /** So many failures one after the other are the database's fault or the disk's, not the items'. */
 const MOST_FAILURES = 5;
+const RETRY_MS = 1_000;
 /** Other tasks wait for a run. */
 const RUN_MS = 5_000;
 
@@ -47,6 +49,19 @@ export class WorkList<Item> {
   /** How many items failed when they were last tried. */
   get failing(): number {
     return this.#resting.size;
+  }
+
+  /** All of it. False when nothing of it worked for `patienceMs`. */
+  async complete(patienceMs: number, runtime: Pick<Runtime, "delay">): Promise<boolean> {
+    const { read, clock } = this.#options;
+    let until = clock.monotonic() + patienceMs;
+    while ((await read(1, [])).length > 0) {
+      const { done } = await this.run();
+      if (done > 0) until = clock.monotonic() + patienceMs;
+      else if (clock.monotonic() >= until) return false;
+      else await runtime.delay(RETRY_MS);
+    }
+    return true;
   }
 
   /** Does one page. Throws only what reading the list throws. */

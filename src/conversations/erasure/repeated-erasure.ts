@@ -13,7 +13,6 @@ import type { SessionErasure } from "./session-erasure.ts";
 const PAGE = 200;
 /** So long a start waits without any progress, milliseconds. */
 const PATIENCE_MS = 30_000;
-const RETRY_MS = 1_000;
 
 interface RepeatedErasureOptions {
   ledger: ErasureLedger;
@@ -71,16 +70,10 @@ export class RepeatedErasure {
    * The account of the only administrator stays until there is another one.
    */
   async complete(): Promise<void> {
-    const { ledger, records, runtime } = this.#options;
+    const { ledger, runtime } = this.#options;
     await ledger.check();
     await this.#endAgain();
-    let until = runtime.monotonic() + PATIENCE_MS;
-    while ((await records.undone(1, [...this.#kept])).length > 0) {
-      const { done } = await this.#undone.run();
-      if (done > 0) until = runtime.monotonic() + PATIENCE_MS;
-      else if (runtime.monotonic() >= until) throw stuck();
-      else await runtime.delay(RETRY_MS);
-    }
+    if (!(await this.#undone.complete(PATIENCE_MS, runtime))) throw stuck();
     await this.#removeSounds();
   }
 

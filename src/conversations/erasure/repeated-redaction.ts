@@ -8,7 +8,6 @@ import type { ErasureLedgerStore, UndoneRedaction } from "./ledger/ledger-store.
 const PAGE = 100;
 /** So long a start waits for the sessions' hosts without any progress, milliseconds. */
 const PATIENCE_MS = 60_000;
-const RETRY_MS = 1_000;
 
 interface RepeatedRedactionOptions {
   records: ErasureLedgerStore;
@@ -54,18 +53,11 @@ export class RepeatedRedaction {
    * hosts do not answer; what a session refuses is told in the log, and tried again by maintenance.
    */
   async complete(): Promise<void> {
-    const { records, runtime } = this.#options;
-    let until = runtime.monotonic() + PATIENCE_MS;
-    while ((await records.undoneRedactions(1, [...this.#refused])).length > 0) {
-      const { done } = await this.#undone.run();
-      if (done > 0) until = runtime.monotonic() + PATIENCE_MS;
-      else if (runtime.monotonic() >= until) {
-        throw new AppError(
-          "unavailable",
-          "Redactions that a restored database does not have cannot be made again: no host of the sessions answers. Nobody is served until they are.",
-        );
-      } else await runtime.delay(RETRY_MS);
-    }
+    if (await this.#undone.complete(PATIENCE_MS, this.#options.runtime)) return;
+    throw new AppError(
+      "unavailable",
+      "Redactions that a restored database does not have cannot be made again: no host of the sessions answers. Nobody is served until they are.",
+    );
   }
 
   async #redact({ id, sessionId, ...redaction }: UndoneRedaction): Promise<void> {

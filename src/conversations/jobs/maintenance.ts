@@ -2,6 +2,7 @@ import { withTimeout } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { TroubleLog } from "../../base/trouble-log.ts";
+import { PeriodicTask, type PeriodicWork } from "../../base/work/periodic-task.ts";
 import type { Progress } from "../../base/work/work-list.ts";
 
 /**
@@ -36,13 +37,12 @@ export class Maintenance {
   readonly #log: Log;
   readonly #runtime: Runtime;
   readonly #isFirst: () => boolean;
-  readonly #stop = new AbortController();
   readonly #due = new Map<string, number>();
   readonly #running = new Map<string, Promise<void>>();
   /** When each task that this process ran last worked, or was first begun; by its monotonic clock. */
   readonly #worked = new Map<string, number>();
   readonly #troubles = new Map<string, TroubleLog>();
-  #loop: Promise<void> | undefined;
+  readonly #rounds: PeriodicTask;
 
   constructor(
     tasks: readonly MaintenanceTask[],
@@ -54,10 +54,13 @@ export class Maintenance {
     this.#tasks = tasks;
     this.#log = log;
     this.#runtime = runtime;
+    const every = Math.min(POLL_MS, ...tasks.map((task) => task.every));
+    const run: PeriodicWork["run"] = (signal) => this.#round(signal);
+    this.#rounds = new PeriodicTask({ run, every, trouble: "maintenance failed", runtime, log });
   }
 
   start(): void {
-    this.#loop ??= this.#run();
+    this.#rounds.start();
   }
 
   /** How long ago each task that this process ever began last worked, seconds. */
@@ -68,21 +71,16 @@ export class Maintenance {
 
   /** Resolves when the running tasks are done. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#loop;
+    await this.#rounds.stop();
     await Promise.all(this.#running.values());
   }
 
-  async #run(): Promise<void> {
-    const rest = Math.min(POLL_MS, ...this.#tasks.map(({ every }) => every));
-    while (!this.#stop.signal.aborted) {
-      const due = this.#tasks.filter((task) => this.#isDue(task));
-      const checks = await Promise.allSettled(due.map((task) => this.#isWanted(task)));
-      for (const [at, task] of due.entries()) {
-        if (this.#stop.signal.aborted) return;
-        await this.#begin(task, checks[at]);
-      }
-      await this.#runtime.delay(rest, this.#stop.signal);
+  async #round(stop: AbortSignal): Promise<void> {
+    const due = this.#tasks.filter((task) => this.#isDue(task));
+    const checks = await Promise.allSettled(due.map((task) => this.#isWanted(task)));
+    for (const [at, task] of due.entries()) {
+      if (stop.aborted) return;
+      await this.#begin(task, checks[at]);
     }
   }
 

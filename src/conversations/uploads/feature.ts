@@ -22,15 +22,15 @@ interface CreateUploadsOptions {
 
 /** Whole files for sessions, in one request or resumed as often as it takes. */
 export function createUploads(
-  { pool, ceilings, notifier, clock, log, stack, tenants }: FeatureContext,
+  { pool, ceilings, notifier, log, stack, tenants }: FeatureContext,
   { directory, deviceSessions: sessions, blobs, files, backlog, mostBytes }: CreateUploadsOptions,
 ) {
   const uploads = new UploadStore(pool, ceilings);
   const folder = new IncomingFolder(blobs.uploadsFolder, blobs.temporaryFolder);
   const storing = new FileStoring({
-    ...{ uploads, folder, files, sessions, notifier, clock, log, runtime: systemRuntime },
+    ...{ uploads, folder, files, sessions, notifier, log, runtime: systemRuntime },
   });
-  stack.push("uploaded files", () => storing.stop());
+  stack.push("uploaded files", () => storing.runner.stop());
   return {
     /** To be started where files are stored. */
     storing,

@@ -1,4 +1,3 @@
-import type { Clock } from "../../base/clock.ts";
 import {
   AppError,
   type ErrorCode,
@@ -9,6 +8,7 @@ import {
 import type { Log } from "../../base/log.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { BackedOffItems } from "../../base/work/backed-off-items.ts";
+import { QueueRunner } from "../../base/work/queue-runner.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { StopReason } from "../../session/status.ts";
 import type { DeviceSessionStore } from "../recording/device-sessions-store.ts";
@@ -23,8 +23,7 @@ interface FileStoringOptions {
   files: Pick<WholeFiles, "inspect" | "store">;
   sessions: Pick<DeviceSessionStore, "stop">;
   notifier: CommandNotifier;
-  runtime: Pick<Runtime, "after">;
-  clock: Pick<Clock, "monotonic">;
+  runtime: Pick<Runtime, "after" | "delay" | "monotonic">;
   log: Log;
 }
 
@@ -50,56 +49,30 @@ function isUnreadable(error: unknown): boolean {
  * last one. What a process leaves half done another one goes on with.
  */
 export class FileStoring {
+  readonly runner: QueueRunner<string>;
   readonly #options: FileStoringOptions;
   readonly #resting: BackedOffItems;
-  readonly #stopping = new AbortController();
-  readonly #running = new Set<Promise<void>>();
-  #timer: { cancel(): void } | undefined;
 
   constructor(options: FileStoringOptions) {
     this.#options = options;
-    this.#resting = new BackedOffItems(options.clock);
-  }
-
-  start(): void {
-    this.wake();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#timer?.cancel();
-    await Promise.allSettled(this.#running);
-  }
-
-  /** Looks at once for files to store. */
-  wake(): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#timer?.cancel();
-    this.#timer = this.#options.runtime.after(POLL_MS, () => this.wake());
-    this.#poll().catch((error: unknown) => {
-      this.#options.log.warn({ error: errorMessage(error) }, "looking for uploaded files failed");
+    const { uploads, runtime, log } = options;
+    this.#resting = new BackedOffItems(runtime);
+    this.runner = new QueueRunner({
+      ...{ queue: "uploaded_files", atOnce: AT_ONCE, every: POLL_MS, runtime, log },
+      trouble: "looking for uploaded files failed",
+      claim: (limit) => uploads.waiting(limit, this.#resting.names()),
+      work: (id, stop) => this.#storeLater(id, stop),
     });
   }
 
-  async #poll(): Promise<void> {
-    const room = AT_ONCE - this.#running.size;
-    if (room <= 0) return;
-    const ids = await this.#options.uploads.waiting(room, this.#resting.names());
-    for (const id of ids) {
-      const work = this.#storeLater(id).finally(() => this.#running.delete(work));
-      this.#running.add(work);
-    }
-  }
-
-  async #storeLater(id: string): Promise<void> {
+  async #storeLater(id: string, stop: AbortSignal): Promise<void> {
     const { log } = this.#options;
     try {
-      const stored = await this.store(id, this.#stopping.signal, true);
+      await this.store(id, stop, true);
       this.#resting.worked(id);
-      if (stored) this.wake();
     } catch (error) {
       this.#resting.failed(id);
-      if (this.#stopping.signal.aborted || FINAL.has(toAppError(error).code)) return;
+      if (stop.aborted || FINAL.has(toAppError(error).code)) return;
       log.warn({ upload_id: id, error: errorMessage(error) }, "an uploaded file is not stored yet");
     }
   }

@@ -12,7 +12,7 @@ export interface UploadRouteOptions {
   uploads: UploadStore;
   folder: IncomingFolder;
   files: Pick<WholeFiles, "refusalByHead">;
-  storing: Pick<FileStoring, "store" | "wake">;
+  storing: Pick<FileStoring, "store" | "runner">;
   /** Checked before a file is taken. */
   backlog: Pick<OutboxBacklog, "check">;
   /** Whose share of what all use a file takes. */

@@ -90,7 +90,7 @@ function bringBytes(
   { mostBytes, uploads, folder, files, storing }: UploadRouteOptions,
   common: Common,
 ): Route {
-  const receiving = { uploads, folder, files, onWhole: () => storing.wake() };
+  const receiving = { uploads, folder, files, onWhole: () => storing.runner.wake() };
   return defineRoute<Own, typeof params>({
     ...common,
     method: "patch",

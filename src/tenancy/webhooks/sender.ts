@@ -4,12 +4,10 @@ import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { toTimestamp } from "../../base/clock.ts";
-import { createDeferred } from "../../base/deferred.ts";
 import { errorMessage, isAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Runtime } from "../../base/runtime.ts";
-import { TroubleLog } from "../../base/trouble-log.ts";
+import { QueueRunner } from "../../base/work/queue-runner.ts";
 import type { WebhookError } from "../../session/webhook-event.ts";
 import { type AddressGuard, EndpointRefused } from "./address-guard.ts";
 import { type AttemptResult, type DeliveryClaim, judgeFailure } from "./queue.ts";
@@ -137,19 +135,21 @@ export interface WebhookSenderOptions {
  * a queue. Delivery is at least once: a message whose sender died between the endpoint's answer and
  * its record is sent again under the same id.
  */
-export class WebhookSender implements QueueOwner {
+export class WebhookSender {
+  readonly runner: QueueRunner<DeliveryClaim>;
   readonly #options: WebhookSenderOptions;
-  readonly #stop = new AbortController();
-  /** Aborts running deliveries. */
-  readonly #cut = new AbortController();
-  readonly #underWay = new Set<Promise<void>>();
-  #ended = createDeferred<void>();
-  #running: Promise<void> | undefined;
   #succeeded = 0;
   #failed = 0;
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
+    const { queue, parallel, every, lease, grace: graceMs, runtime, log } = options;
+    this.runner = new QueueRunner({
+      ...{ queue: "webhooks", atOnce: parallel, every, graceMs, runtime, log },
+      trouble: "webhook queue not readable",
+      claim: (limit) => queue.claim(limit, runtime.now(), lease, sharesOf(parallel)),
+      work: (claim, giveBack) => this.#deliver(claim, giveBack),
+    });
   }
 
   /** Counts since the start of the process. */
@@ -157,58 +157,11 @@ export class WebhookSender implements QueueOwner {
     return { succeeded: this.#succeeded, failed: this.#failed };
   }
 
-  get queues(): readonly QueueFigures[] {
-    const { parallel: limit } = this.#options;
-    return [{ queue: "webhooks", length: this.#underWay.size, limit, refused: 0 }];
-  }
-
-  start(): void {
-    this.#running ??= this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-    const { runtime, grace } = this.#options;
-    await Promise.race([Promise.all(this.#underWay), runtime.delay(grace)]);
-    this.#cut.abort();
-    await Promise.all(this.#underWay);
-  }
-
-  async #run(): Promise<void> {
-    const { every, runtime, log } = this.#options;
-    const trouble = new TroubleLog(log, "webhook queue not readable", runtime);
-    while (!this.#stop.signal.aborted) {
-      // The next poll starts as soon as a delivery ends, as more may be due for that endpoint.
-      this.#ended = createDeferred<void>();
-      try {
-        await this.#begin();
-        trouble.worked();
-      } catch (error) {
-        trouble.failed(error);
-      }
-      await Promise.race([runtime.delay(every, this.#stop.signal), this.#ended.promise]);
-    }
-  }
-
-  async #begin(): Promise<void> {
-    const { queue, runtime, parallel, lease } = this.#options;
-    const places = parallel - this.#underWay.size;
-    if (places <= 0) return;
-    for (const claim of await queue.claim(places, runtime.now(), lease, sharesOf(parallel))) {
-      const work = this.#deliver(claim).finally(() => {
-        this.#underWay.delete(work);
-        this.#ended.resolve();
-      });
-      this.#underWay.add(work);
-    }
-  }
-
   /** Never rejects; an attempt that could not be recorded returns when its lease expires. */
-  async #deliver(claim: DeliveryClaim): Promise<void> {
+  async #deliver(claim: DeliveryClaim, giveBack: AbortSignal): Promise<void> {
     const { queue, runtime, log } = this.#options;
     try {
-      const result = await this.#attempt(claim);
+      const result = await this.#attempt(claim, giveBack);
       if (result === undefined) return await queue.release(claim, runtime.now());
       if (result.error === undefined) {
         this.#succeeded += 1;
@@ -226,17 +179,17 @@ export class WebhookSender implements QueueOwner {
   }
 
   /** Undefined when it was aborted because the process stops. */
-  async #attempt(claim: DeliveryClaim): Promise<AttemptResult | undefined> {
+  async #attempt(claim: DeliveryClaim, giveBack: AbortSignal): Promise<AttemptResult | undefined> {
     const { runtime, guard, timeout } = this.#options;
     const at = runtime.now();
     const begun = runtime.monotonic();
     const message = this.#message(claim, at);
-    const limit = AbortSignal.any([AbortSignal.timeout(timeout), this.#cut.signal]);
+    const limit = AbortSignal.any([AbortSignal.timeout(timeout), giveBack]);
     const outcome =
       message === undefined
         ? { error: "internal" as const }
         : await postWebhook(guard, claim.url, message.headers, message.body, limit);
-    if (outcome.error === "timeout" && this.#cut.signal.aborted) return undefined;
+    if (outcome.error === "timeout" && giveBack.aborted) return undefined;
     return { at, durationMs: Math.round(runtime.monotonic() - begun), ...outcome };
   }
 

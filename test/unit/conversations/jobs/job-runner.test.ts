@@ -4,7 +4,7 @@ import { silentLog } from "../../../../src/base/log.ts";
 import { type Runtime, systemRuntime } from "../../../../src/base/runtime.ts";
 import type { ClaimedJob } from "../../../../src/conversations/jobs/queue.ts";
 import type { JobQueueStore } from "../../../../src/conversations/jobs/queue-store.ts";
-import { JobRunner } from "../../../../src/conversations/jobs/runner.ts";
+import { createJobRunner } from "../../../../src/conversations/jobs/runner.ts";
 
 const JOB: ClaimedJob = { id: "1", kind: "k", sessionId: "s", attempt: 1, claimId: "c" };
 
@@ -28,7 +28,7 @@ describe("job runner", () => {
         if (signal?.aborted) resolve();
         signal?.addEventListener("abort", () => resolve(), { once: true });
       });
-    const runner = new JobRunner({
+    const runner = createJobRunner({
       queue,
       handlers: [{ kind: "k", run: async ({ id }) => done.resolve(id) }],
       log: silentLog,
