@@ -14,12 +14,16 @@ import { wordTimes } from "./word-times.ts";
 const SHORTEST_MS = 300;
 /** However much there is to do. */
 const LONGEST_MS = 2_000;
-/** Between them there is so many times what the last one took. */
+/** Between them there is so many times what the last one took where it waited, and where nothing else was to do. */
 const PART = 4;
+const IDLE_PART = 2;
+/** A wait of this part of the time that a reading took is none: it takes some time to be told of it. */
+const HARDLY = 1 / 4;
 
 /**
  * When the next interim reading is due: so that readings take at most a quarter of the time, their
- * waits for an inference thread included. So the pace stretches as the load and the utterance grow.
+ * waits for an inference thread included, or half of it where they need not wait. So the pace stretches
+ * as the load and the utterance grow.
  * A wait counts when the reading before waited as well: one that met a final by chance is no load.
  */
 export class InterimPace {
@@ -44,9 +48,10 @@ export class InterimPace {
   /** @param workMs what of the time since `asked` went into the networks for it, milliseconds */
   answered(workMs: number): void {
     const waitedMs = Math.max(0, this.#now() - this.#askedAt - workMs);
-    const took = workMs + Math.min(waitedMs, this.#waitedMs);
+    const waits = Math.min(waitedMs, this.#waitedMs);
     this.#waitedMs = waitedMs;
-    this.#pace = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, PART * took));
+    const part = waits < HARDLY * workMs ? IDLE_PART : PART;
+    this.#pace = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, part * (workMs + waits)));
   }
 }
 
