@@ -9,7 +9,6 @@ import { QueueMetrics, type QueueOwner } from "../src/base/queue-metrics.ts";
 import { Stack } from "../src/base/stack.ts";
 import { fingerprintOfKey } from "../src/wire/worker-announcement.ts";
 import { Announcer } from "./announce.ts";
-import { graphService } from "./grpc/graph-service.ts";
 import { WorkerServer } from "./grpc/server.ts";
 import { groundInThread } from "./grpc/summarise.ts";
 import { InferencePool } from "./inference/inference-pool.ts";
@@ -22,7 +21,6 @@ import { tryEngines } from "./speech/sherpa/model-trial.ts";
 import type { GroundRequest } from "./text/grounding/ground-task.ts";
 import { ModelTurns } from "./text/model-answers/model-turns.ts";
 import { ModelNotes } from "./text/model-notes/model-notes.ts";
-import { GraphThread } from "./threads/graph-thread.ts";
 import { ThreadPool } from "./threads/pool.ts";
 
 const GRACE_MS = 5_000;
@@ -87,18 +85,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     }
     const { workerId, host, port, advertise, key, tls } = settings;
     const model = startModel(settings, log, parts, () => announcer?.changed());
-    const thread = new GraphThread({ log });
-    parts.push("graph thread", () => thread.stop());
     const identity = { workerId, version, host, port, advertise, key, tls };
-    const server = new WorkerServer({
-      ...{ ...identity, pool, log, services: [graphService({ thread, log })] },
-      ...(model && worksOf(model, pool)),
-    });
+    const server = new WorkerServer({ ...identity, pool, log, ...(model && worksOf(model, pool)) });
     // Started before gRPC and so stopped after it, to report the stop while calls are ending.
     const opsPort = await startOps(
       settings,
       parts,
-      [pool, server, thread, ...(inference ? [inference] : []), ...(model ? [model] : [])],
+      [pool, server, ...(inference ? [inference] : []), ...(model ? [model] : [])],
       {
         version,
         isDraining: () => server.isDraining,

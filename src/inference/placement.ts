@@ -31,9 +31,18 @@ interface PlacementOptions {
 interface WorkerStatus extends WorkerAnnouncement {
   /** Time since its last announcement, milliseconds. */
   silent_ms: number;
-  /** Time until it is used again after failures, milliseconds; 0 when it may be used. */
+  /** Time until it gets audio again after failures, milliseconds; 0 when it may be used. */
   back_off_ms: number;
   state: "available" | "full" | "draining" | "backing_off";
+}
+
+/** A worker does both in different threads: failures at one say nothing of the other. */
+type Work = "audio" | "text";
+
+interface Failures {
+  count: number;
+  /** It is used again from then on. */
+  retryAt: number;
 }
 
 interface Known {
@@ -42,8 +51,7 @@ interface Known {
   /** Sessions placed by this process that its newest announcement may not include yet. */
   placed: number;
   pickedAt: number;
-  failures: number;
-  retryAt: number;
+  failures: Record<Work, Failures>;
 }
 
 /** Chooses the worker for the next session: the least loaded one of those heard from lately. */
@@ -76,8 +84,7 @@ export class Placement {
       heardAt: this.#runtime.monotonic(),
       placed: 0,
       pickedAt: isSame ? known.pickedAt : 0,
-      failures: isSame ? known.failures : 0,
-      retryAt: isSame ? known.retryAt : 0,
+      failures: isSame ? known.failures : { audio: none(), text: none() },
     });
     for (const listener of this.#listeners) listener();
   }
@@ -163,7 +170,7 @@ export class Placement {
   pickForText(suits: (worker: WorkerAnnouncement) => boolean = () => true): string | undefined {
     this.#forgetSilent();
     const [best] = [...this.#workers.values()]
-      .filter((worker) => ["available", "full"].includes(this.#stateOf(worker)))
+      .filter((worker) => ["available", "full"].includes(this.#stateOf(worker, "text")))
       .filter(({ announcement }) => suits(announcement))
       .sort((a, b) => loadOf(a) - loadOf(b) || a.pickedAt - b.pickedAt);
     if (best === undefined) return undefined;
@@ -173,22 +180,20 @@ export class Placement {
   }
 
   /**
-   * Records that a stream to the address failed through the worker's fault: it is not used for a
+   * Records that work at the address failed through the worker's fault: it gets none of that kind for a
    * while.
    */
-  failed(address: string): void {
-    const worker = this.#workers.get(address);
-    if (worker === undefined) return;
-    worker.failures += 1;
-    worker.retryAt = this.#runtime.monotonic() + backOff(worker.failures, BACK_OFF);
+  failed(address: string, work: Work): void {
+    const failures = this.#workers.get(address)?.failures[work];
+    if (failures === undefined) return;
+    failures.count += 1;
+    failures.retryAt = this.#runtime.monotonic() + backOff(failures.count, BACK_OFF);
   }
 
-  /** Records that a stream to the address was opened, which clears earlier failures. */
-  succeeded(address: string): void {
+  /** Records that work at the address went well, which clears earlier failures at that kind of work. */
+  succeeded(address: string, work: Work): void {
     const worker = this.#workers.get(address);
-    if (worker === undefined) return;
-    worker.failures = 0;
-    worker.retryAt = 0;
+    if (worker !== undefined) worker.failures[work] = none();
   }
 
   /** The instance id of the process at an address; undefined when it was not heard from lately. */
@@ -220,7 +225,7 @@ export class Placement {
       .map((worker) => ({
         ...worker.announcement,
         silent_ms: Math.round(now - worker.heardAt),
-        back_off_ms: Math.max(0, Math.round(worker.retryAt - now)),
+        back_off_ms: Math.max(0, Math.round(worker.failures.audio.retryAt - now)),
         state: this.#stateOf(worker),
       }))
       .sort((a, b) => (a.worker_id < b.worker_id ? -1 : 1));
@@ -236,10 +241,10 @@ export class Placement {
     }
   }
 
-  #stateOf(worker: Known): WorkerStatus["state"] {
+  #stateOf(worker: Known, work: Work = "audio"): WorkerStatus["state"] {
     const { draining, capacity, sessions } = worker.announcement;
     if (draining) return "draining";
-    if (worker.retryAt > this.#runtime.monotonic()) return "backing_off";
+    if (worker.failures[work].retryAt > this.#runtime.monotonic()) return "backing_off";
     return sessions + worker.placed >= capacity ? "full" : "available";
   }
 
@@ -249,6 +254,10 @@ export class Placement {
       if (heardAt < oldest) this.#workers.delete(address);
     }
   }
+}
+
+function none(): Failures {
+  return { count: 0, retryAt: 0 };
 }
 
 function loadOf({ announcement, placed }: Known): number {

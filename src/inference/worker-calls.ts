@@ -15,7 +15,7 @@ const ABSENT_MS = 3_000;
 const POLL_MS = 100;
 
 export interface WorkerCallsOptions {
-  placement: Pick<Placement, "pickForText" | "failed">;
+  placement: Pick<Placement, "pickForText" | "failed" | "succeeded">;
   client: Pick<WorkerClient, "stream" | "close">;
   /** The workers' service key, when they have one. */
   key: string | undefined;
@@ -56,36 +56,44 @@ export class WorkerCalls {
     const { placement, client, key } = this.#options;
     const { deadlineMs, signal, onMessage, attempts = ATTEMPTS } = call;
     const pickedBy = performance.now() + this.#absentMs;
+    let failure: AppError | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const address = await this.#pick(pickedBy, call);
+      if (address === undefined) throw failure ?? nobodyFor(call.purpose);
       try {
         await client.stream(address, method, request, { key, deadlineMs, signal, onMessage });
+        placement.succeeded(address, "text");
         return;
       } catch (cause) {
         const error = toAppError(cause);
         if (signal.aborted || attempt === attempts || !isWorkers(error)) throw error;
-        if (error.code === "unavailable") placement.failed(address);
+        failure = error;
+        if (error.code === "unavailable") placement.failed(address, "text");
         else await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
       }
     }
   }
 
+  /** Undefined when there is none until then. */
   async #pick(
     pickedBy: number,
-    { suits, signal, purpose }: Pick<WorkerCall<never>, "suits" | "signal" | "purpose">,
-  ): Promise<string> {
+    { suits, signal }: Pick<WorkerCall<never>, "suits" | "signal">,
+  ): Promise<string | undefined> {
     for (;;) {
       const address = this.#options.placement.pickForText(
         suits && (({ language_model: model }) => model !== undefined && suits(model)),
       );
       if (address !== undefined) return address;
-      if (signal.aborted || performance.now() >= pickedBy) break;
+      if (signal.aborted || performance.now() >= pickedBy) return undefined;
       await delay(POLL_MS, signal);
     }
-    throw new AppError("unavailable", `No worker is running that could ${purpose}.`, {
-      retryAfter: 5,
-    });
   }
+}
+
+function nobodyFor(purpose: string): AppError {
+  return new AppError("unavailable", `No worker is running that could ${purpose}.`, {
+    retryAfter: 5,
+  });
 }
 
 /** True for failures of a worker, after which another one may be asked. */

@@ -96,7 +96,7 @@ export class WorkerTranscribers implements Transcribers {
       },
       onMessage: (listener) =>
         stream.onMessage((message) => {
-          if (message.$case === "opened") placement.succeeded(address);
+          if (message.$case === "opened") placement.succeeded(address, "audio");
           listener(message);
         }),
       onEnd: (listener) => {
@@ -106,7 +106,7 @@ export class WorkerTranscribers implements Transcribers {
           // Faults of one session's audio, or of one engine, do not count against the worker.
           const isEngine = error?.code === "engine_unavailable";
           const isItsOwn = error?.retryable === true && !isEngine;
-          if (isItsOwn || error?.code === "internal") placement.failed(address);
+          if (isItsOwn || error?.code === "internal") placement.failed(address, "audio");
           listener(error);
         });
       },

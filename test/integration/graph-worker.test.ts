@@ -5,14 +5,11 @@ import { systemRuntime } from "../../src/base/runtime.ts";
 import { Placement } from "../../src/inference/placement.ts";
 import { WorkerClient } from "../../src/inference/worker-client.ts";
 import { WorkerEntities } from "../../src/inference/worker-entities.ts";
-import { graphService } from "../../workers/grpc/graph-service.ts";
 import { WorkerServer } from "../../workers/grpc/server.ts";
-import { GraphThread, type GraphThreadOptions } from "../../workers/threads/graph-thread.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
 import { codeOf } from "../support/route-call.ts";
 
 const ENTRY = new URL("../support/scripted-thread-entry.ts", import.meta.url);
-const STUCK = new URL("../support/stuck-graph-entry.ts", import.meta.url);
 const KEY = "a-service-key-of-this-test";
 
 const WORDS = "i will write to the team in berlin".split(" ");
@@ -30,7 +27,7 @@ afterEach(async () => {
   cleanups = [];
 });
 
-async function startWorker(options: Partial<GraphThreadOptions> = {}) {
+async function startWorker() {
   const pool = new ThreadPool({
     threads: 1,
     sessionsPerThread: 1,
@@ -40,8 +37,6 @@ async function startWorker(options: Partial<GraphThreadOptions> = {}) {
   });
   await pool.start();
   cleanups.push(() => pool.stop());
-  const thread = new GraphThread({ log: silentLog, ...options });
-  cleanups.push(() => thread.stop());
   const server = new WorkerServer({
     workerId: "test-worker",
     version: "0.0.0",
@@ -50,7 +45,6 @@ async function startWorker(options: Partial<GraphThreadOptions> = {}) {
     key: KEY,
     pool,
     log: silentLog,
-    services: [graphService({ thread, log: silentLog })],
   });
   const address = `127.0.0.1:${await server.start()}`;
   cleanups.push(() => server.stop(0));
@@ -65,7 +59,7 @@ async function startWorker(options: Partial<GraphThreadOptions> = {}) {
     engines: [],
     draining: false,
   });
-  return { placement, thread };
+  return { placement, pool };
 }
 
 function connect(placement: Placement, options: { key?: string; deadlineMs?: number } = {}) {
@@ -117,26 +111,22 @@ describe("graph worker", () => {
     expect(await codeOf(client.extract(spoken("session")))).toBe("unavailable");
   });
 
-  it("a thread that hangs is ended, and the next request gets another", async () => {
-    const { placement } = await startWorker({ entry: STUCK, callMs: 4_000 });
-    const client = connect(placement);
-    expect(await codeOf(client.extract(spoken("stuck")))).toBe("timeout");
-    expect(await codeOf(client.extract(spoken("dead")))).toBe("unavailable");
-    expect((await client.extract(spoken("fine"))).entities).toEqual([]);
+  it("ends with its time, and the thread is free again", async () => {
+    const { placement, pool } = await startWorker();
+    const long = { ...spoken("long"), segments: Array.from({ length: 5_000 }, () => SEGMENT) };
+    const hasty = connect(placement, { deadlineMs: 500 });
+    expect(await codeOf(hasty.extract(long))).toBe("timeout");
+    await expect.poll(() => pool.texts, { timeout: 20_000 }).toBe(0);
+    expect(await codeOf(connect(placement).extract(spoken("fine")))).toBe("none");
   });
 
-  it("takes no more than may wait, and nothing for callers who have gone", async () => {
-    const { placement, thread } = await startWorker({ entry: STUCK, callMs: 2_000, waiting: 1 });
-    const client = connect(placement, { deadlineMs: 300 });
-    const first = codeOf(client.extract(spoken("stuck")));
-    const second = codeOf(client.extract(spoken("fine")));
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await codeOf(client.extract(spoken("fine")))).toBe("overloaded");
-    expect(await first).toBe("timeout");
-    expect(await second).toBe("timeout");
-    const late = connect(placement);
-    await expect.poll(() => codeOf(late.extract(spoken("fine"))), { timeout: 10_000 }).toBe("none");
-    thread.stop();
-    expect(await codeOf(late.extract(spoken("fine")))).toBe("unavailable");
+  it("refuses what is no request, and goes on", async () => {
+    const { pool } = await startWorker();
+    const work = {
+      ...({ task: "extractEntities", request: Uint8Array.of(255, 255, 255) } as const),
+      ...{ onMessage: () => {}, signal: new AbortController().signal },
+    };
+    expect(await codeOf(pool.text(work))).toBe("bad_request");
+    expect(pool.texts).toBe(0);
   });
 });

@@ -1,11 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { UnderstandRequest } from "../../src/wire/gen/voice/v1/retrieval.ts";
 import { TranscribeRequest } from "../../src/wire/gen/voice/v1/worker.ts";
 import { ThreadPool, type ThreadPoolOptions } from "../../workers/threads/pool.ts";
+import type { TextWork } from "../../workers/threads/text-calls.ts";
 import type { SessionSink } from "../../workers/threads/thread.ts";
+import { TextThreadCommands } from "../support/text-commands.ts";
 
 const SCRIPTED = new URL("../support/scripted-thread-entry.ts", import.meta.url);
+const COMMANDED = new URL("../support/command-text-entry.ts", import.meta.url);
 const BROKEN = new URL("../support/broken-thread-entry.ts", import.meta.url);
 const NOBODY: SessionSink = { onBatch: () => {}, onFailed: () => {} };
 
@@ -26,6 +30,12 @@ function create(options: Partial<ThreadPoolOptions> = {}): ThreadPool {
   });
   pools.push(pool);
   return pool;
+}
+
+function questionAbout(query: string): TextWork {
+  const request = UnderstandRequest.encode({ query, nowMs: 0 }).finish();
+  const { signal } = new AbortController();
+  return { task: "understand", request, onMessage: () => {}, signal };
 }
 
 function open(): Uint8Array {
@@ -74,6 +84,17 @@ describe("thread pool: trouble", () => {
     await pool.start();
     await pool.stop();
     await expect(pool.open(open(), NOBODY)).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  it("waits for a thread for text longer than one that reads may be silent", async () => {
+    const threads = new TextThreadCommands();
+    const pool = create({ threads: 1, textEntry: COMMANDED, silenceMs: 1_500 });
+    await pool.start();
+    await threads.block();
+    const work = pool.text(questionAbout("the launch"));
+    await new Promise((resolve) => setTimeout(resolve, 4_500));
+    threads.close();
+    await expect(work).resolves.toBeUndefined();
   });
 
   it("replaces a thread that has grown, but not under a session", async () => {

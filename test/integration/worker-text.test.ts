@@ -14,10 +14,12 @@ import { ModelNotes } from "../../workers/text/model-notes/model-notes.ts";
 import { ThreadPool } from "../../workers/threads/pool.ts";
 import { ModelServer } from "../support/model-server.ts";
 import { saidBy, summariseText } from "../support/summarise-text.ts";
+import { TextThreadCommands } from "../support/text-commands.ts";
 import { TranscribeProbe } from "../support/transcribe-probe.ts";
 import { until } from "../support/until.ts";
 
 const ENTRY = new URL("../support/scripted-thread-entry.ts", import.meta.url);
+const TEXT_ENTRY = new URL("../support/command-text-entry.ts", import.meta.url);
 const KEY = "a-service-key-of-this-test";
 const SECOND = 16_000;
 
@@ -45,6 +47,7 @@ async function startWorker(options: { threads?: number; model?: LanguageModel } 
     threads: options.threads ?? 1,
     sessionsPerThread: 1,
     entry: ENTRY,
+    textEntry: TEXT_ENTRY,
     clock: systemClock,
     log: silentLog,
     // A busy machine is no silent thread.
@@ -80,6 +83,12 @@ async function startWorker(options: { threads?: number; model?: LanguageModel } 
     draining: false,
   });
   return { pool, server, address, client, placement };
+}
+
+function commandThreads(): TextThreadCommands {
+  const threads = new TextThreadCommands();
+  cleanups.push(() => threads.close());
+  return threads;
 }
 
 async function startModel(server: ModelServer): Promise<LanguageModel> {
@@ -119,11 +128,13 @@ describe("worker: summaries", () => {
     probe.stream.cancel();
   });
 
-  it("does not keep a session of the same thread waiting", async () => {
+  it("keep no session waiting, however long a thread for text is blocked", async () => {
     const { client, placement, address } = await startWorker();
     const summariser = new WorkerSummariser(placement, client, KEY);
+    const threads = commandThreads();
+    await threads.block();
     let isDone = false;
-    const work = summariser.summarise(request("topics", LONG), quietly()).finally(() => {
+    const work = summariser.summarise(request("brief"), quietly()).finally(() => {
       isDone = true;
     });
     const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
@@ -132,6 +143,7 @@ describe("worker: summaries", () => {
     probe.finish();
     expect(await probe.end()).toBeUndefined();
     expect(isDone).toBe(false);
+    threads.release();
     expect((await work).items.length).toBeGreaterThan(0);
   });
 
@@ -257,7 +269,7 @@ describe("worker: summaries", () => {
       draining: false,
     });
     const summariser = new WorkerSummariser(placement, client, KEY);
-    const works = Array.from({ length: 7 }, () =>
+    const works = Array.from({ length: 12 }, () =>
       summariser.summarise(request("topics", LONG), quietly()),
     );
     const settled = await Promise.allSettled(works);
@@ -267,18 +279,26 @@ describe("worker: summaries", () => {
     expect(settled.some(({ status }) => status === "fulfilled")).toBe(true);
   });
 
-  it("is told as unavailable when its thread is lost or the worker stops", async () => {
+  it("goes on while audio breaks a thread; is told as unavailable when its own is lost or the worker stops", async () => {
     const { client, address, placement, server, pool } = await startWorker();
     const summariser = new WorkerSummariser(placement, client, KEY);
+    const threads = commandThreads();
     const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
     probe.open();
     await probe.until("opened");
+    const unharmed = summariser.summarise(request("topics", LONG), quietly());
+    unharmed.catch(() => {});
+    await until(() => pool.texts === 1, "the work to begin");
+    probe.chunk(0, 0, SECOND, "test/crash");
+    await until(() => pool.capacity === 0, "the thread for audio to be lost");
+    expect((await unharmed).items.length).toBeGreaterThan(0);
     const lost = summariser.summarise(request("topics", LONG), quietly());
     lost.catch(() => {});
     await until(() => pool.texts === 1, "the work to begin");
-    probe.chunk(0, 0, SECOND, "test/crash");
+    threads.end();
     await expect(lost).rejects.toMatchObject({ code: "unavailable" });
-    await until(() => pool.capacity === 1, "the thread to be back", 20_000);
+    const again = () => summariser.summarise(request("brief"), quietly()).then(() => true);
+    await until(() => again().catch(() => false), "the thread for text to be back", 20_000);
     const cut = client.stream(address, TextServiceService.summarise, request("topics", LONG), {
       key: KEY,
       deadlineMs: 60_000,

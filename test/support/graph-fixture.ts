@@ -5,6 +5,7 @@ import { SearchStore } from "../../src/conversations/questions/search-store.ts";
 import type { ExtractedGraph, WorkerEntities } from "../../src/inference/worker-entities.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { extractGraph } from "../../workers/text/graph/extract.ts";
+import { finish } from "./finish-steps.ts";
 import { type Call, callRoute, jsonBody } from "./route-call.ts";
 import { SessionFixture } from "./session-fixture.ts";
 import { SessionStory } from "./session-story.ts";
@@ -25,7 +26,7 @@ export class GraphFixture {
         this.extractions += 1;
         await this.before();
         const request = { ...session, segments: [...segments], speakers: [...speakers] };
-        return extractGraph(request) as ExtractedGraph;
+        return finish(extractGraph(request)) as ExtractedGraph;
       },
       close: () => {},
     };

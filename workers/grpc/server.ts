@@ -29,13 +29,18 @@ import {
 } from "./transcribe-call.ts";
 import {
   type EncodedCall,
+  graphService,
   retrievalService,
   textService,
   voiceService,
   workerService,
 } from "./worker-service.ts";
 
-const SERVICES = ["Worker", "Text", "Retrieval", "Voice"].map((name) => `voice.v1.${name}Service`);
+/** For health checks. */
+const NAMES = [
+  "",
+  ...["Worker", "Text", "Retrieval", "Voice", "Graph"].map((name) => `voice.v1.${name}Service`),
+];
 /** Of all services of the worker, for reflection. */
 const PROTO = "voice/v1/worker_services.proto";
 /** Largest message: a chunk of 64 MiB with its envelope. */
@@ -43,21 +48,14 @@ const MAX_MESSAGE_BYTES = 65 * 1024 * 1024;
 const IDLE_MS = 15 * 60_000;
 /** A request of text may be long, but a whole minute is not needed between machines. */
 const MESSAGE_MS = 30_000;
-/** Longest time of a call of reflection, health, or a service that was added. */
+/** Longest time of a call of reflection or health. */
 const CALL_MS = 300_000;
 const OWN_PATHS = new Set(
-  [workerService, textService, retrievalService, voiceService].flatMap((methods) =>
+  [workerService, textService, retrievalService, voiceService, graphService].flatMap((methods) =>
     Object.values(methods).map(({ path }): string => path),
   ),
 );
 const PROTO_ROOT = fileURLToPath(new URL("../../proto", import.meta.url));
-
-/** An additional gRPC service on the worker's port. */
-export interface ExtraService {
-  /** Full name, for health checks. */
-  name: string;
-  addTo(server: Server): void;
-}
 
 interface WorkerServerOptions {
   workerId: string;
@@ -75,7 +73,6 @@ interface WorkerServerOptions {
   idleMs?: number;
   /** Longest wait for the first message of a call, milliseconds. */
   messageMs?: number;
-  services?: readonly ExtraService[];
   /** Words notes by a language model; absent: all are by rule. */
   notes?: ModelNotes | undefined;
   /** Has a language model take turns at questions; absent: it refuses to. */
@@ -93,7 +90,6 @@ export class WorkerServer implements QueueOwner {
   readonly #options: WorkerServerOptions;
   readonly #calls = new Set<OpenCall>();
   readonly #transcriptions = new Set<TranscribeCall>();
-  readonly #names: readonly string[];
   readonly #health: HealthImplementation;
   readonly #connections: GrpcConnections;
   readonly #server: Server;
@@ -104,10 +100,8 @@ export class WorkerServer implements QueueOwner {
 
   constructor(options: WorkerServerOptions) {
     this.#options = options;
-    const { services = [] } = options;
-    this.#names = ["", ...SERVICES, ...services.map(({ name }) => name)];
     this.#health = new HealthImplementation(
-      Object.fromEntries(this.#names.map((name) => [name, "NOT_SERVING" as const])),
+      Object.fromEntries(NAMES.map((name) => [name, "NOT_SERVING" as const])),
     );
     this.#connections = new GrpcConnections("worker_connections", DEFAULT_CONNECTION_LIMITS);
     const gate = gateOf({
@@ -148,7 +142,9 @@ export class WorkerServer implements QueueOwner {
     this.#server.addService(voiceService, {
       compareVoice: (call: EncodedTextCall) => this.#text(call, "compareVoice"),
     });
-    for (const service of services) service.addTo(this.#server);
+    this.#server.addService(graphService, {
+      extractEntities: (call: EncodedTextCall) => this.#text(call, "extractEntities"),
+    });
     this.#health.addToServer(this.#server);
     new ReflectionService(loadSync(PROTO, { includeDirs: [PROTO_ROOT] })).addToServer(this.#server);
   }
@@ -219,7 +215,7 @@ export class WorkerServer implements QueueOwner {
   }
 
   #setServing(serving: boolean): void {
-    for (const name of this.#names) {
+    for (const name of NAMES) {
       this.#health.setStatus(name, serving ? "SERVING" : "NOT_SERVING");
     }
   }

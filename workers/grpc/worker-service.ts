@@ -1,5 +1,6 @@
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import {
+  GraphServiceService,
   RetrievalServiceService,
   TextServiceService,
   VoiceServiceService,
@@ -44,4 +45,9 @@ export type EncodedCall = ServerDuplexStream<Buffer, Buffer>;
 /** Comparing of voices, encoded for the same reason. */
 export const voiceService = {
   compareVoice: { ...VoiceServiceService.compareVoice, ...ENCODED },
+} as const;
+
+/** Entities of conversations, encoded for the same reason; on the wire one answer of a stream is a unary answer. */
+export const graphService = {
+  extractEntities: { ...GraphServiceService.extractEntities, ...ENCODED, responseStream: true },
 } as const;

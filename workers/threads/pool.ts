@@ -9,17 +9,27 @@ import type { EngineSettings } from "../speech/engine-schemas.ts";
 import type { TextWork } from "./text-calls.ts";
 import type { SessionSink, ThreadSession } from "./thread.ts";
 import { MAX_TEXTS } from "./thread-protocol.ts";
-import { ThreadSlot } from "./thread-slot.ts";
+import { ThreadSlot, type ThreadSlotOptions } from "./thread-slot.ts";
 
 const MEMORY_CHECK_MS = 10_000;
 /** Threads younger than this are not replaced to save memory, milliseconds. */
 const MATURE_MS = 600_000;
+/** Runs the threads for work on text. */
+const TEXT_ENTRY = new URL("./text-thread-entry.ts", import.meta.url);
+/**
+ * A thread for text is silent while it loads dictionaries, for long where the processor has much else to
+ * do; nobody speaks into it. Milliseconds.
+ */
+const TEXT_SILENCE_MS = 60_000;
 
 export interface ThreadPoolOptions {
+  /** Threads that hold sessions; half as many more work on text. */
   threads: number;
   sessionsPerThread: number;
-  /** File that each thread runs. */
+  /** File that each thread for sessions runs. */
   entry: URL;
+  /** File that each thread for text runs, ours when absent. */
+  textEntry?: URL;
   /** Makes a connection to the inference threads; absent where nothing is read here. */
   connect?: () => MessagePort;
   /** The engines of every thread; Moonshine alone when absent. */
@@ -39,41 +49,53 @@ export interface ThreadPoolOptions {
   onLoad?: () => void;
 }
 
-/** Worker threads that hold sessions; each session goes to the thread with the fewest. */
+/**
+ * Worker threads that hold sessions, each session on the thread with the fewest, and threads for work on
+ * text: none waits for the other, and what hangs one leaves the other alone.
+ */
 export class ThreadPool implements QueueOwner {
   readonly #options: ThreadPoolOptions;
-  readonly #slots: ThreadSlot[] = [];
+  readonly #slots: readonly ThreadSlot[];
+  readonly #textSlots: readonly ThreadSlot[];
   #memoryWatch: NodeJS.Timeout | undefined;
   #refused = 0;
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
-    const { entry, clock, log, silenceMs } = options;
-    for (let index = 0; index < options.threads; index += 1) {
-      this.#slots.push(
-        new ThreadSlot({
-          index,
-          entry,
-          clock,
-          log,
-          silenceMs,
-          connect: options.connect,
-          settings: {
-            ...(options.engines === undefined ? {} : { engines: options.engines }),
-          },
-          readyMs: options.readyMs ?? 60_000,
-          maxHeapBytes: options.maxHeapBytes ?? 1024 * 1024 * 1024,
-          moveAfterMs: options.moveAfterMs ?? 120_000,
-          onChange: () => options.onLoad?.(),
-        }),
-      );
-    }
+    const { threads, entry, textEntry = TEXT_ENTRY, engines, silenceMs } = options;
+    const settings = engines === undefined ? {} : { engines };
+    this.#slots = Array.from({ length: threads }, (_, index) =>
+      this.#createSlot(index, { entry, settings, silenceMs }),
+    );
+    this.#textSlots = Array.from({ length: Math.ceil(threads / 2) }, (_, index) =>
+      this.#createSlot(threads + index, {
+        ...{ entry: textEntry, settings: {}, silenceMs: TEXT_SILENCE_MS },
+      }),
+    );
   }
 
-  /** Resolves when at least one thread is ready; rejects with the first error when none starts. */
+  #createSlot(
+    index: number,
+    kind: Pick<ThreadSlotOptions, "entry" | "settings" | "silenceMs">,
+  ): ThreadSlot {
+    const { connect, clock, log, readyMs, maxHeapBytes, moveAfterMs, onLoad } = this.#options;
+    return new ThreadSlot({
+      ...{ ...kind, index, connect, clock, log },
+      readyMs: readyMs ?? 60_000,
+      maxHeapBytes: maxHeapBytes ?? 1024 * 1024 * 1024,
+      moveAfterMs: moveAfterMs ?? 120_000,
+      onChange: () => onLoad?.(),
+    });
+  }
+
+  /**
+   * Resolves when each thread is ready or has failed; rejects with the first error when none for sessions
+   * starts.
+   */
   async start(): Promise<void> {
     const starts = this.#slots.map((slot) => slot.start());
-    for (const start of starts) start.catch(() => {});
+    const all = [...starts, ...this.#textSlots.map((slot) => slot.start())];
+    for (const start of all) start.catch(() => {});
     try {
       await Promise.any(starts);
     } catch (error) {
@@ -81,7 +103,7 @@ export class ThreadPool implements QueueOwner {
       await this.stop();
       throw reason;
     }
-    await Promise.allSettled(starts);
+    await Promise.allSettled(all);
     this.#memoryWatch = setInterval(() => this.#checkMemory(), MEMORY_CHECK_MS);
     this.#memoryWatch.unref();
   }
@@ -92,7 +114,7 @@ export class ThreadPool implements QueueOwner {
 
   /** Number of running tasks on text. */
   get texts(): number {
-    return this.#slots.reduce((sum, slot) => sum + slot.texts, 0);
+    return this.#textSlots.reduce((sum, slot) => sum + slot.texts, 0);
   }
 
   /** Number of sessions that the ready threads can hold. */
@@ -101,7 +123,7 @@ export class ThreadPool implements QueueOwner {
   }
 
   get queues(): readonly QueueFigures[] {
-    const texts = longest(this.#slots.map((slot) => slot.texts));
+    const texts = longest(this.#textSlots.map((slot) => slot.texts));
     return [
       { queue: "sessions", length: this.sessions, limit: this.capacity, refused: this.#refused },
       { queue: "texts", length: texts, limit: MAX_TEXTS, refused: 0 },
@@ -141,23 +163,22 @@ export class ThreadPool implements QueueOwner {
   }
 
   /**
-   * Runs work on text on the least busy thread; it does not count as a session. Rejects with the
-   * task's own error, `overloaded` when every thread has enough, `unavailable` when no thread is
-   * ready or the work was aborted.
+   * Runs work on text on the least busy thread for it. Rejects with the task's own error, `overloaded`
+   * when every thread has enough, `unavailable` when no thread is ready or the work was aborted.
    */
   async text(work: TextWork): Promise<void> {
-    const [slot] = this.#slots
+    const [slot] = this.#textSlots
       .filter((candidate) => candidate.isReady)
       .sort((a, b) => Number(a.isGrown) - Number(b.isGrown) || a.load - b.load);
     if (slot === undefined) {
-      throw new AppError("unavailable", "No thread is running at the moment.");
+      throw new AppError("unavailable", "No thread for text is running at the moment.");
     }
     return slot.text(work);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#memoryWatch);
-    await Promise.all(this.#slots.map((slot) => slot.stop()));
+    await Promise.all([...this.#slots, ...this.#textSlots].map((slot) => slot.stop()));
   }
 
   #checkMemory(): void {

@@ -4,7 +4,7 @@ import { MAX_TEXTS, type ThreadEvent, toFault } from "./thread-protocol.ts";
 
 type Steps = ReturnType<TextTask>;
 
-/** Runs the work on text of one thread, in small steps so that sessions are not delayed. */
+/** Runs the work on text of one thread in small steps, so that a question does not wait for a long session's notes. */
 export class TextScheduler {
   readonly #emit: (event: ThreadEvent) => void;
   readonly #tools: TextTools;

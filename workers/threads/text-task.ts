@@ -1,9 +1,10 @@
 import type { InferenceClient } from "../inference/inference-client.ts";
 
 /**
- * Work on text or on voices, done in a worker thread between the steps of its sessions.
+ * Work on text or on voices, done in a thread for such work between the steps of other work.
  *
- * A step runs until the next `yield` and takes a few milliseconds at most. It yields an encoded
+ * A step runs until the next `yield` and takes some milliseconds, but for the first, which loads
+ * dictionaries. It yields an encoded
  * answer for the caller, a promise to go on behind, or undefined when there is no answer yet. Throws
  * an AppError for an invalid request.
  */
@@ -19,12 +20,15 @@ export interface TextTools {
 }
 
 /** The available tasks, named like the gRPC methods; `ground` is part of summarising. */
-export type TextTaskName = "summarise" | "understand" | "retrieve" | "compareVoice" | "ground";
+export type TextTaskName =
+  | "summarise"
+  | "understand"
+  | "retrieve"
+  | "compareVoice"
+  | "extractEntities"
+  | "ground";
 
-/**
- * Loads a task at first use, so that a thread that only transcribes needs no dictionaries in
- * memory.
- */
+/** Loads a task at first use, as many a worker never needs its dictionaries. */
 export async function loadTextTask(name: TextTaskName): Promise<TextTask> {
   switch (name) {
     case "summarise":
@@ -35,6 +39,8 @@ export async function loadTextTask(name: TextTaskName): Promise<TextTask> {
       return (await import("../text/retrieval/retrieve-task.ts")).understandTask;
     case "retrieve":
       return (await import("../text/retrieval/retrieve-task.ts")).retrieveTask;
+    case "extractEntities":
+      return (await import("../text/graph/extract.ts")).extractTask;
     case "compareVoice":
       return (await import("../speakers/compare-task.ts")).compareVoiceTask;
   }

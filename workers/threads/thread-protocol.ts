@@ -7,7 +7,7 @@ import type { ReaderSettings, ResponseMessage } from "../speech/reader.ts";
 import type { TextTaskName } from "./text-task.ts";
 
 /** Most tasks on text that one thread runs at once. */
-export const MAX_TEXTS = 4;
+export const MAX_TEXTS = 8;
 
 /** An error in the form in which it crosses threads; comlink alone would lose the code. */
 interface ThreadFault {

@@ -47,14 +47,17 @@ export class BackOff {
 const OPEN_MS = 30_000;
 const DISPOSE_MS = 5_000;
 
-interface ThreadSlotOptions {
+export interface ThreadSlotOptions {
+  /** Among all threads of the process, for the log. */
   index: number;
+  /** File that the thread runs. */
   entry: URL;
   settings: ReaderSettings;
   connect?: (() => MessagePort) | undefined;
   clock: Clock;
   log: Log;
   readyMs: number;
+  /** Time without a sign of life after which the thread is replaced, milliseconds; the thread's own limit when absent. */
   silenceMs?: number | undefined;
   /** V8 memory of the thread, in bytes, beyond which it is replaced when idle. */
   maxHeapBytes: number;
@@ -190,7 +193,7 @@ export class ThreadSlot {
         await this.#runOnce(onFirst);
       } catch (error) {
         onFirstFailed(error);
-        this.#log.error({ error: errorMessage(error) }, "recognition thread did not start");
+        this.#log.error({ error: errorMessage(error) }, "worker thread did not start");
       }
       if (signal.aborted) return;
       const waitMs = this.#recycling ? 0 : this.#backOff.next();
@@ -219,10 +222,7 @@ export class ThreadSlot {
     clearTimeout(this.#move);
     this.#move = undefined;
     if (!this.#stopping.signal.aborted && !this.#recycling) {
-      this.#log.error(
-        { error: reason.message, sessions: this.sessions },
-        "recognition thread lost",
-      );
+      this.#log.error({ error: reason.message, sessions: this.sessions }, "worker thread lost");
     }
     this.#failSessions(reason);
     this.#texts.fail(reason);
@@ -270,7 +270,7 @@ export class ThreadSlot {
   #recycleWhenIdle(): void {
     if (!this.#grown || this.#recycling || this.load > 0 || this.#thread === undefined) return;
     this.#recycling = true;
-    this.#log.info({}, "replacing a recognition thread that has grown");
+    this.#log.info({}, "replacing a worker thread that has grown");
     this.#dispose("The thread is being replaced.").catch(() => {});
   }
 
@@ -281,7 +281,7 @@ export class ThreadSlot {
     try {
       await thread.call("Freeing a thread", DISPOSE_MS, (remote) => remote.dispose());
     } catch (error) {
-      this.#log.warn({ error: errorMessage(error) }, "recognition thread did not free its memory");
+      this.#log.warn({ error: errorMessage(error) }, "worker thread did not free its memory");
     }
     thread.end(new AppError("unavailable", why));
   }

@@ -86,7 +86,7 @@ export class WorkerSummariser implements Summariser {
     } catch (cause) {
       const error = toAppError(cause);
       if (options.signal.aborted) throw error;
-      if (error.retryable && error.code !== "overloaded") this.#placement.failed(address);
+      if (error.retryable && error.code !== "overloaded") this.#placement.failed(address, "text");
       // Then the job waits and no attempt is counted.
       if (error.code === "unavailable" && !hasBegun) {
         throw new AppError("overloaded", "The worker is away; the summary waits for the next.", {
@@ -95,6 +95,7 @@ export class WorkerSummariser implements Summariser {
       }
       throw error;
     }
+    this.#placement.succeeded(address, "text");
     if (summary !== undefined) return summary;
     throw new AppError("unavailable", "The worker ended before the summary was there.");
   }

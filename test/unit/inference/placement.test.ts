@@ -142,7 +142,7 @@ describe("placement: failures", () => {
     const { clock, placement } = create(A);
     let waited = 0;
     for (const wait of [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]) {
-      placement.failed(A.address);
+      placement.failed(A.address, "audio");
       expect(placement.pick()).toBeUndefined();
       expect(placement.status()[0]).toMatchObject({ state: "backing_off", back_off_ms: wait });
       for (const end = clock.ms + wait; clock.ms < end; clock.ms += 250) placement.update(A);
@@ -150,28 +150,49 @@ describe("placement: failures", () => {
       expect(placement.pick()).toBe(A.address);
     }
     expect(waited).toBe(17_750);
-    placement.succeeded(A.address);
-    placement.failed(A.address);
+    placement.succeeded(A.address, "audio");
+    placement.failed(A.address, "audio");
     expect(placement.status()[0]?.back_off_ms).toBe(250);
+  });
+
+  it("at text says nothing of audio, and is forgotten when text went well", () => {
+    const { clock, placement } = create(A);
+    const pause = (): number => {
+      placement.failed(A.address, "text");
+      const since = clock.ms;
+      while (placement.pickForText() === undefined) {
+        clock.ms += 50;
+        placement.update(A);
+      }
+      return clock.ms - since;
+    };
+    placement.failed(A.address, "text");
+    expect(placement.pickForText()).toBeUndefined();
+    expect(placement.pick()).toBe(A.address);
+    expect(pause()).toBe(500);
+    placement.succeeded(A.address, "audio");
+    expect(pause()).toBe(1_000);
+    placement.succeeded(A.address, "text");
+    expect(pause()).toBe(250);
   });
 
   it("takes another one meanwhile", () => {
     const { placement } = create(A, { ...B, sessions: 3 });
-    placement.failed(A.address);
+    placement.failed(A.address, "audio");
     expect(placement.pick()).toBe(B.address);
   });
 
   it("starts afresh with a new worker at the address", () => {
     const { placement } = create(A);
-    placement.failed(A.address);
+    placement.failed(A.address, "audio");
     placement.update({ ...A, worker_id: "a2" });
     expect(placement.pick()).toBe(A.address);
   });
 
   it("ignores addresses it does not know", () => {
     const { placement } = create();
-    placement.failed("10.9.9.9:1");
-    placement.succeeded("10.9.9.9:1");
+    placement.failed("10.9.9.9:1", "audio");
+    placement.succeeded("10.9.9.9:1", "text");
     expect(placement.status()).toEqual([]);
   });
 });

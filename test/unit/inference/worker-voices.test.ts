@@ -6,7 +6,7 @@ import { WorkerVoices } from "../../../src/inference/worker-voices.ts";
 const COMPARED = { method: "m", print: new Uint8Array(1), speechMs: 12_000, logRatios: [] };
 
 /** A worker that fails so often, in this way, before it answers; and who was told that it failed. */
-function voicesOf(failures: number, code: ErrorCode) {
+function voicesOf(failures: number, code: ErrorCode, { only = false } = {}) {
   let asked = 0;
   const failed: string[] = [];
   const stream: WorkerCallsOptions["client"]["stream"] = async (
@@ -20,9 +20,14 @@ function voicesOf(failures: number, code: ErrorCode) {
     settings.onMessage(COMPARED as never);
   };
   const voices = new WorkerVoices({
-    placement: { pickForText: () => "worker", failed: (address) => failed.push(address) },
+    placement: {
+      pickForText: () => (only && failed.length > 0 ? undefined : "worker"),
+      failed: (address) => failed.push(address),
+      succeeded: () => {},
+    },
     client: { stream, close: () => {} },
     key: undefined,
+    absentMs: 0,
   });
   return { voices, failed, asked: () => asked };
 }
@@ -43,6 +48,13 @@ describe("voices that a worker compares", () => {
       code: "unavailable",
     });
     expect(away.asked()).toBe(5);
+  });
+
+  it("say what failed where the only worker has just failed", async () => {
+    const { voices } = voicesOf(100, "unavailable", { only: true });
+    await expect(voices.compare(new Uint8Array(2), [])).rejects.toMatchObject({
+      message: "Not now.",
+    });
   });
 
   it("are not asked for again where their sound is at fault", async () => {

@@ -1,10 +1,11 @@
+import { AppError } from "../../../src/base/errors.ts";
 import { compromise } from "../../../src/language/compromise.ts";
 import { isEnglish } from "../../../src/language/english.ts";
-import type {
+import {
   ExtractEntitiesRequest,
   ExtractEntitiesResponse,
-  GraphMention,
-  GraphSegment,
+  type GraphMention,
+  type GraphSegment,
 } from "../../../src/wire/gen/voice/v1/graph.ts";
 import { EntityIndex } from "./entity-index.ts";
 import { nameTokens } from "./entity-names.ts";
@@ -23,18 +24,34 @@ const LIMITS: ExtractLimits = { entities: 400, links: 20_000 };
 /** The label of unknown speakers, which is no person. */
 const UNKNOWN_LABEL = "UU";
 
+/** ExtractEntities of the gRPC service: one answer. */
+export function* extractTask(request: Uint8Array): Generator<Uint8Array | undefined, void> {
+  const graph = yield* extractGraph(decode(request));
+  yield ExtractEntitiesResponse.encode(graph).finish();
+}
+
+function decode(request: Uint8Array): ExtractEntitiesRequest {
+  try {
+    return ExtractEntitiesRequest.decode(request);
+  } catch (error) {
+    throw new AppError("bad_request", "The request is no ExtractEntitiesRequest.", {
+      cause: error,
+    });
+  }
+}
+
 /**
  * Extracts entities, mentions and links of one session with compromise's English lexicon and
- * grammar; of other languages the speakers alone. Depends only on the request.
+ * grammar, in steps; of other languages the speakers alone. Depends only on the request.
  */
-export function extractGraph(
+export function* extractGraph(
   request: ExtractEntitiesRequest,
   limits = LIMITS,
-): ExtractEntitiesResponse {
+): Generator<undefined, ExtractEntitiesResponse> {
   const speakers = request.speakers.filter(({ label }) => label !== UNKNOWN_LABEL);
   const lexicon = nameLexicon(speakers.flatMap(({ name }) => nameTokens(name)));
   const spoken = request.segments.map(({ words }) => (isEnglish(request.language) ? words : []));
-  const tagged = tagSegments(spoken, lexicon);
+  const tagged = yield* tagSegments(spoken, lexicon);
   const entities = new EntityIndex(speakers);
   entities.prepare(tagged.flatMap((sentences) => sentences.flatMap(({ spans }) => spans)));
   const segments = tagged.map((sentences, index) => {

@@ -68,8 +68,8 @@ const NOT_TOPICS = [
 ];
 const MAX_TOPIC_TERMS = 3;
 
-/** Segments tagged together: much cheaper than one by one, and bounded. */
-const BATCH = 100;
+/** Segments tagged together, in one step: cheaper than one by one. */
+const BATCH = 25;
 /** Ends a sentence, so that none spans two segments. */
 const SEPARATOR = "\n\n";
 
@@ -78,14 +78,15 @@ interface HeardWord {
   unclear?: boolean | undefined;
 }
 
-/** The sentences of each segment with their spans. */
-export function tagSegments(
+/** The sentences of each segment with their spans, in steps. */
+export function* tagSegments(
   segments: readonly (readonly HeardWord[])[],
   lexicon: NameLexicon,
-): TaggedSentence[][] {
+): Generator<undefined, TaggedSentence[][]> {
   const tagged: TaggedSentence[][] = [];
   for (let at = 0; at < segments.length; at += BATCH) {
     tagged.push(...tagBatch(segments.slice(at, at + BATCH), lexicon));
+    yield undefined;
   }
   return tagged;
 }

@@ -5,6 +5,7 @@ import type {
   GraphSegment,
 } from "../../../../../src/wire/gen/voice/v1/graph.ts";
 import { extractGraph } from "../../../../../workers/text/graph/extract.ts";
+import { finish } from "../../../../support/finish-steps.ts";
 import { heardText } from "../../../../support/heard-text.ts";
 
 const LABELS: Readonly<Record<string, string>> = { Anna: "S1", Ben: "S2", Alan: "S3" };
@@ -32,7 +33,8 @@ function extract(
 ) {
   const labels = [...new Set(turns.map(([label]) => label))];
   const speakers = labels.map((label) => ({ label, name: names[label] ?? "" }));
-  return extractGraph({ sessionId: "session", language, segments: spoken(turns), speakers });
+  const segments = spoken(turns);
+  return finish(extractGraph({ sessionId: "session", language, segments, speakers }));
 }
 
 function find(graph: ExtractEntitiesResponse, name: string) {
@@ -134,20 +136,19 @@ describe("graph: extraction", () => {
   });
 
   it("is empty for silence, and the same for the same words", () => {
-    expect(extractGraph({ sessionId: "s", language: "en", segments: [], speakers: [] })).toEqual({
-      entities: [],
-      mentions: [],
-      links: [],
-    });
+    const silence = { sessionId: "s", language: "en", segments: [], speakers: [] };
+    expect(finish(extractGraph(silence))).toEqual({ entities: [], mentions: [], links: [] });
     expect(extract([["UU", "the price"]]).entities.map(({ type }) => type)).toEqual(["topic"]);
     expect(extract(CONVERSATION)).toEqual(extract(CONVERSATION));
   });
 
   it("keeps what matters most within its limits", () => {
     const segments = spoken(CONVERSATION);
-    const graph = extractGraph(
-      { sessionId: "s", language: "", segments, speakers: [] },
-      { entities: 5, links: 3 },
+    const graph = finish(
+      extractGraph(
+        { sessionId: "s", language: "", segments, speakers: [] },
+        { entities: 5, links: 3 },
+      ),
     );
     expect(graph.entities).toHaveLength(5);
     expect(graph.links.length).toBeLessThanOrEqual(3);
