@@ -54,6 +54,8 @@ interface Sound {
   readonly tracker: SpeakerTracker;
   readonly utterances: UtteranceReader | ChannelReaders;
   readonly voicesWait?: WaitMeter;
+  /** Asks on in a pause, where one answer led to another question. */
+  readonly askForVoices?: () => void;
   /** The state at `position`, where no utterance is under way. */
   checkpointAt(position: number, activity: Uint8Array): Buffer;
 }
@@ -70,6 +72,7 @@ export class SessionReader implements Reader {
   readonly #audio: SessionAudio;
   readonly #utterances: UtteranceReader | ChannelReaders;
   readonly #voicesWait: WaitMeter | undefined;
+  readonly #askForVoices: Sound["askForVoices"];
   readonly #state: Sound["checkpointAt"];
   /** An event that waits until the utterances before it have ended. */
   #next: AudioEvent | undefined;
@@ -118,6 +121,7 @@ export class SessionReader implements Reader {
     this.#tracker = sound.tracker;
     this.#utterances = sound.utterances;
     this.#voicesWait = sound.voicesWait;
+    this.#askForVoices = sound.askForVoices;
     this.#state = sound.checkpointAt;
     this.opened = {
       engine: recogniser.engine,
@@ -155,7 +159,8 @@ export class SessionReader implements Reader {
         phases: audio.phasesAt(at),
       });
     const { voicesWait } = utterances;
-    return { audio, tracker, utterances, voicesWait, checkpointAt };
+    const askForVoices = (): void => utterances.askForVoices();
+    return { audio, tracker, utterances, voicesWait, askForVoices, checkpointAt };
   }
 
   /** Each channel is one speaker. */
@@ -252,6 +257,7 @@ export class SessionReader implements Reader {
       return { messages: this.#utterances.takeMessages(), idle: false, done: false };
     }
     if (event === undefined) {
+      this.#askForVoices?.();
       return { messages: this.#utterances.takeMessages(), idle: true, done: false };
     }
     const messages = this.#handle(event);

@@ -290,9 +290,22 @@ export class UtteranceReader {
     if (this.#endpointer.pause === 0) this.#withholds = false;
     const isBlock = !this.#withholds && this.#held.length - this.#fed >= BLOCK_FRAMES;
     if (isPause || isBlock) this.#feed();
-    if (!isPause) return;
-    this.#withholds = true;
-    this.#recogniser.mayEnd?.();
+    if (isPause) {
+      this.#withholds = true;
+      this.#recogniser.mayEnd?.();
+    }
+    this.askForVoices();
+  }
+
+  /**
+   * In a pause asks who spoke, as the utterance may have ended with it: then its end need not be waited
+   * for. To be called again when there is news, as one answer leads to the next question.
+   */
+  askForVoices(): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined || !this.#withholds || this.#options.isPressed()) return;
+    const length = lengthOf(this.#held.slice(0, this.#fed));
+    this.#tracker.settle?.(utterance.start, utterance.start + length);
   }
 
   /** Gives the recogniser and the tracker all frames that they do not have. */

@@ -49,8 +49,19 @@ function speak(frames: number, isSpeech: (frame: number) => boolean): Int16Array
   );
 }
 
+/** Notes which utterances it was asked for, and when, in samples that were taken. */
+class AskedTracker extends ChannelTracker {
+  readonly asked: { start: number; end: number; heard: number }[] = [];
+  heard = 0;
+  settle(start: number, end: number): boolean {
+    this.asked.push({ start, end, heard: this.heard });
+    return true;
+  }
+}
+
 interface Reading {
   recogniser: KeepingRecogniser;
+  tracker: AskedTracker;
   messages: ResponseMessage[];
 }
 
@@ -62,6 +73,7 @@ function read(
   piece = 1_600,
 ): Reading {
   let taken = 0;
+  const tracker = new AskedTracker(1, 0);
   const reader = new UtteranceReader({
     position: 0,
     recogniser,
@@ -74,7 +86,7 @@ function read(
       skip: () => {},
       state: () => Uint8Array.of(taken % 251),
     },
-    tracker: new ChannelTracker(1, 0),
+    tracker,
     interimResults: false,
     pauses: undefined,
     isPressed: () => false,
@@ -85,12 +97,13 @@ function read(
     },
   });
   for (let at = 0; at < pcm.length; at += piece) {
+    tracker.heard = at + piece;
     reader.samples(pcm.slice(at, at + piece));
     while (reader.isBehind) reader.catchUp();
   }
   while (!reader.breakOff()) reader.catchUp();
   reader.finish();
-  return { recogniser, messages: reader.takeMessages() };
+  return { recogniser, tracker, messages: reader.takeMessages() };
 }
 
 function utterances(messages: readonly ResponseMessage[]): Utterance[] {
@@ -108,6 +121,18 @@ describe("utterance reader", () => {
   it("the recogniser is told of a pause when it has all that the utterance will be", () => {
     const { recogniser } = read(speak(100, (frame) => frame >= 20 && frame < 50));
     expect(recogniser.mayEndAt).toEqual([46 * FRAME]);
+  });
+
+  it("who spoke is asked in the pause, for all that the utterance will be, and in any other", () => {
+    const isSpeech = (frame: number) => frame >= 20 && frame < 60 && !(frame >= 30 && frame < 40);
+    const { tracker } = read(speak(100, isSpeech), new RewindingRecogniser(), -1, FRAME);
+    const ends = [...new Set(tracker.asked.map(({ end }) => end))];
+    expect(ends).toEqual([38 * FRAME, 68 * FRAME]);
+    const of = (end: number) => tracker.asked.filter((each) => each.end === end);
+    // As long as it may end there.
+    expect(of(38 * FRAME).map(({ heard }) => heard)).toEqual([38 * FRAME, 39 * FRAME, 40 * FRAME]);
+    expect(of(68 * FRAME)[0]?.heard).toBe(68 * FRAME);
+    expect(of(68 * FRAME).length).toBeGreaterThan(3);
   });
 
   it("a pause within speech is read once speech goes on, in order", () => {
