@@ -36,6 +36,17 @@ interface Grouping {
   known: number[];
   fresh: number[];
   means: Map<number, Float32Array>;
+  /** False where the fresh pieces were given to the clusters that there are. */
+  isAnew: boolean;
+}
+
+/** What the pieces tell of an utterance. */
+interface FoundVoices {
+  readonly start: number;
+  readonly end: number;
+  readonly grouping: Grouping;
+  readonly pieces: readonly AttributedPiece[];
+  readonly turns: SpeakerTurn[];
 }
 
 /**
@@ -53,6 +64,8 @@ export class SessionTracker implements SpeakerTracker {
   /** Pieces that came since all were grouped. */
   #ungrouped = 0;
   #utterance: UtteranceVoices | undefined;
+  /** Of an utterance that has not ended, or may not have. */
+  #found: FoundVoices | undefined;
   #fresh: readonly AttributedPiece[] = [];
   /** The clusters of all committed pieces as the newest utterance makes them. */
   #regrouped: readonly number[] = [];
@@ -77,7 +90,10 @@ export class SessionTracker implements SpeakerTracker {
   }
 
   settle(start: number, end: number): boolean {
-    return this.#utteranceAt(start).settle(end);
+    const isSettled = this.#utteranceAt(start).settle(end);
+    // Of few pieces the voices are found while the words are waited for; of many it might be in vain too often.
+    if (isSettled && this.#pieces.all.length < MANY_PIECES) this.#find(start, end);
+    return isSettled;
   }
 
   onNews(listener: (() => void) | undefined): void {
@@ -93,20 +109,31 @@ export class SessionTracker implements SpeakerTracker {
   }
 
   turns(start: number, end: number): SpeakerTurn[] {
+    const { grouping, pieces, turns } = this.#find(start, end);
+    if (grouping.isAnew) this.#ungrouped = 0;
+    this.#regrouped = grouping.known;
+    this.#fresh = pieces;
+    return turns;
+  }
+
+  #find(start: number, end: number): FoundVoices {
+    if (this.#found?.start === start && this.#found.end === end) return this.#found;
     const { turns, overlaps } = this.#utteranceAt(start).result(end);
-    const pieces = turns.flatMap((turn) =>
+    const heard = turns.flatMap((turn) =>
       turn.pieces.map((piece) => ({ ...piece, turn, embedding: asStored(piece.embedding) })),
     );
-    const telling = pieces.filter((piece) => piece.end - piece.start >= LEAST_SIGNIFICANT);
-    const { known, fresh, means } = this.#group(telling);
-    this.#regrouped = known;
+    const telling = heard.filter((piece) => piece.end - piece.start >= LEAST_SIGNIFICANT);
+    const grouping = this.#group(telling);
+    const { fresh, means } = grouping;
     const clusters = new Map(telling.map((piece, n) => [piece, fresh[n] ?? -1]));
-    this.#fresh = pieces.map((piece) => ({
+    const pieces = heard.map((piece) => ({
       ...piece,
       cluster: clusters.get(piece) ?? likestVoices(means, piece.embedding)[0]?.cluster ?? -1,
       isSignificant: clusters.has(piece),
     }));
-    return attributedTurns({ start, end, turns, overlaps, pieces: this.#fresh, means });
+    const attributed = attributedTurns({ start, end, turns, overlaps, pieces, means });
+    this.#found = { start, end, grouping, pieces, turns: attributed };
+    return this.#found;
   }
 
   commit(segments: readonly SpeakerTurn[], end: number): void {
@@ -128,6 +155,7 @@ export class SessionTracker implements SpeakerTracker {
       if (!named.has(start)) this.#pieces.attach(start, cluster);
     }
     this.#fresh = [];
+    this.#found = undefined;
     this.#utterance?.drop();
     this.#utterance = undefined;
     this.#sound.forget(end);
@@ -202,9 +230,9 @@ export class SessionTracker implements SpeakerTracker {
     if (this.#maySkip(fresh)) {
       const means = this.#pieces.means();
       const nearest = fresh.map((vector) => likestVoices(means, vector)[0]?.cluster ?? -1);
-      return { known: pieces.map(({ cluster }) => cluster), fresh: nearest, means };
+      const known = pieces.map(({ cluster }) => cluster);
+      return { known, fresh: nearest, means, isAnew: false };
     }
-    this.#ungrouped = 0;
     const vectors = [...pieces.map(({ embedding }) => embedding), ...fresh];
     const similarities = this.#pieces.similaritiesWith(fresh);
     const turns = [
@@ -225,7 +253,7 @@ export class SessionTracker implements SpeakerTracker {
     const clusters = nameClusters(items, groupsOf(), this.#pieces.nextCluster);
     const known = clusters.slice(0, pieces.length);
     const means = clusterMeans(vectors, clusters);
-    return { known, fresh: clusters.slice(pieces.length), means };
+    return { known, fresh: clusters.slice(pieces.length), means, isAnew: true };
   }
 
   /** True where so few pieces are new, of voices that are known, that grouping all anew tells nothing. */
