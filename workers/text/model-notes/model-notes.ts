@@ -79,7 +79,10 @@ export class ModelNotes {
       const notes = await this.#notes(request, share, work, options);
       const summary = toSummary(request, notes.entries, byRule);
       work.dropped = notes.dropped.filter((kind) => kinds.includes(kind)).length;
-      work.outcome = summary === undefined ? "nothing_borne" : "worded";
+      const isAny = notes.entries.some(({ kind }) => kinds.includes(kind));
+      if (summary !== undefined) work.outcome = "worded";
+      else if (isAny) work.outcome = "too_little";
+      else work.outcome = work.dropped > 0 ? "nothing_borne" : "none_found";
       metrics.sentences({ shown: summary?.items.length ?? 0, dropped: work.dropped });
       return { ...(summary ?? byRule), model: work };
     } catch (error) {

@@ -113,7 +113,8 @@ async function prove(claims: readonly Claim[], tools: NotesTools): Promise<Prove
   const entries = plain.flatMap(({ entry, cited }, at): ProvedEntry[] => {
     const bearing = (borne[at] ?? []).flatMap((place) => cited[place] ?? []);
     if (bearing.length === 0) return [];
-    const { kind, text } = entry;
+    const { text } = entry;
+    const kind = kindOf(entry, bearing);
     // The same once more is no falsehood; it is shown once.
     const key = `${kind} ${text.toLowerCase()}`;
     if (known.has(key)) return [];
@@ -123,6 +124,23 @@ async function prove(claims: readonly Claim[], tools: NotesTools): Promise<Prove
   const kept = new Set(plain.filter((_, at) => (borne[at] ?? []).length > 0));
   const dropped = claims.filter((claim) => !kept.has(claim)).map(({ entry }) => entry.kind);
   return { entries, dropped };
+}
+
+/** What somebody says who decides, takes on or asks, and who tells of it. English, as all notes of a model. */
+const SIGNS: Readonly<Record<string, RegExp>> = {
+  decisions:
+    /\b(?:decid|agree|settl|chose|choos|conclu|approv|accept|adopt|reject|resolv|vote|carried|cancel|postpone|moved|go(?:ing)?\s+(?:with|for|ahead)|stick|let['’]?s|let\s+us|we(?:['’]ll|\s+will)|final)/iu,
+  action_items:
+    /\b(?:will|shall|going\s+to|gonna|must|should|ought\s+to|(?:need|has|have|had|want|plan|promise|agree|offer|ask)\w*\s+(?:\w+\s+)?to|to\s+do|action|let\s+me|please|(?:can|could|would)\s+you)\b|\w['’]ll\b/iu,
+  open_questions:
+    /\?|\b(?:ask|asks|asked|question|wonder|wonders|wondered|whether|unclear|open|unknown|do(?:es)?\s?n[o'’]t\s+know|how|what|when|where|which|who|whose|why)\b/iu,
+};
+
+/** A sentence that is no decision, task or question by any word of it or of what it cites is a point. */
+function kindOf({ kind, text }: Entry, cited: readonly Utterance[]): string {
+  const sign = SIGNS[kind];
+  const isOne = sign?.test(text) !== false || cited.some(({ text: said }) => sign.test(said));
+  return isOne ? kind : "points";
 }
 
 /** Owner and due of an action item, as far as what it cites tells them. */

@@ -219,8 +219,31 @@ describe("notes by a language model: what is dropped", () => {
     expect(model).toMatchObject({ outcome: "worded", dropped: 1 });
     // Those of another type are that one's.
     expect((await made.summarise("decisions", TALK)).model).toMatchObject({
-      ...{ outcome: "nothing_borne", dropped: 0 },
+      ...{ outcome: "none_found", dropped: 0 },
     });
+  });
+
+  it("what nobody decided, took on or asked is a point, whatever list it stands in", async () => {
+    const noise = { text: "The old server makes a noise that nobody can explain.", cites: [5] };
+    const lists = ["points", "decisions", "action_items", "open_questions"];
+    const made = await bench(Object.fromEntries(lists.map((list) => [list, [noise]])));
+    for (const type of ["decisions", "action_items", "open_questions"]) {
+      const { engine, model } = await made.summarise(type, TALK);
+      expect(engine).toMatch(/^extractive-/);
+      expect(model).toMatchObject({ outcome: "none_found", dropped: 0 });
+    }
+  });
+
+  it("one sentence stands for no talk of which by rule there is more to say", async () => {
+    const made = await bench(only("The posters did not arrive.", 2));
+    for (const type of ["brief", "detailed"]) {
+      const { engine, items, model } = await made.summarise(type, TALK);
+      expect(engine).toMatch(/^extractive-/);
+      expect(items.length).toBeGreaterThan(1);
+      expect(model).toMatchObject({ outcome: "too_little", dropped: 0 });
+    }
+    const short = await made.summarise("brief", TALK.slice(1, 2), {});
+    expect(short.items).toHaveLength(1);
   });
 
   it("words that were not heard clearly are no evidence, and not shown to the model", async () => {
@@ -241,9 +264,11 @@ describe("notes by a language model: answers of weak and broken models", () => {
     const made = new NotesBench(server);
     await made.model.probe();
     server.answer = () => ({
-      text: "Here are the notes:\n* POINT: The posters did not arrive. [2]\nDECISION: The launch was moved to 3 March. [3]\n",
+      text: "Here are the notes:\n1. POINT: The budget is 25,000 euros. [1]\n* POINT: The posters did not arrive. [2]\nDECISION: The launch was moved to 3 March. [3]\n",
     });
-    expect((await made.summarise("brief", TALK)).text).toBe("The posters did not arrive.");
+    expect((await made.summarise("brief", TALK)).text).toBe(
+      "The budget is 25,000 euros. The posters did not arrive.",
+    );
     expect((await made.summarise("decisions", TALK)).text).toBe(
       "- The launch was moved to 3 March.",
     );
