@@ -246,7 +246,7 @@ export class SessionTracker implements SpeakerTracker {
     const before = items.map(({ cluster }) => cluster);
     const groupsOf = (): number[] => {
       if (vectors.length < LEAST_FOR_SPECTRAL) return turnClusters(similarities, turns);
-      const groups = spectralClusters(vectors, similarities);
+      const groups = spectralClusters(similarities);
       // In the end all speech is there, and tells more than what was thought before.
       return isFinal ? groups : withCannotLinks(similarities, groups, before);
     };

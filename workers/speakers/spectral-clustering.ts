@@ -22,6 +22,8 @@ const USUAL_PAIRS = 3;
 const LEAST_WITHIN = 0.05;
 /** Fewer vectors are of one voice: there is nothing to compare. */
 const LEAST_VECTORS = 3;
+/** Vectors this near by cosine are of one sound, as a recording that is played again; speech is never so like itself. */
+const SAME_SOUND = 0.97;
 const STARTS = 4;
 const SEED = 7;
 const MOST_ROUNDS = 50;
@@ -35,20 +37,45 @@ export type Similarities = readonly Float32Array[];
  * (von Luxburg 2007). No threshold on similarities is needed for that, which differ from one room or
  * line to another. Clusters with the same mean are joined. Deterministic.
  *
- * @param vectors of unit length
+ * @param similarities of vectors of unit length
  * @returns for each vector the number of its cluster, from 0
  */
-export function spectralClusters(
-  vectors: readonly Float32Array[],
-  similarities: Similarities,
-): number[] {
-  if (vectors.length < LEAST_VECTORS) return vectors.map(() => 0);
-  const most = Math.min(MOST_CLUSTERS, vectors.length - 1);
-  const { values, vectors: eigenvectors } = smallestEigenvectors(laplacian(similarities), most + 1);
+export function spectralClusters(similarities: Similarities): number[] {
+  const originals = originalsIn(similarities);
+  const firsts = [...new Set(originals)];
+  if (firsts.length === similarities.length) return clustersOf(similarities);
+  const among = firsts.map((one, at) =>
+    Float32Array.from(firsts.slice(0, at), (other) => similarities[one]?.[other] ?? 0),
+  );
+  const clusters = clustersOf(among);
+  const places = new Map(firsts.map((first, at) => [first, at]));
+  return originals.map((original) => clusters[places.get(original) ?? 0] ?? 0);
+}
+
+/**
+ * For each vector the first one of the same sound. Its copies would be its nearest, and no voice would hold
+ * together.
+ */
+function originalsIn(similarities: Similarities): number[] {
+  const originals: number[] = [];
+  for (const [one, row] of similarities.entries()) {
+    const known = originals.findIndex(
+      (original, other) => original === other && (row[other] as number) >= SAME_SOUND,
+    );
+    originals.push(known < 0 ? one : known);
+  }
+  return originals;
+}
+
+function clustersOf(similarities: Similarities): number[] {
+  const size = similarities.length;
+  if (size < LEAST_VECTORS) return similarities.map(() => 0);
+  const most = Math.min(MOST_CLUSTERS, size - 1);
+  const { values, vectors } = smallestEigenvectors(laplacian(similarities), most + 1);
   const count = largestGap(values, most);
-  if (count === 1) return vectors.map(() => 0);
-  const points = vectors.map((_, n) => {
-    return eigenvectors.slice(0, count).map((vector) => vector[n] ?? 0);
+  if (count === 1) return similarities.map(() => 0);
+  const points = similarities.map((_, n) => {
+    return vectors.slice(0, count).map((vector) => vector[n] ?? 0);
   });
   return joinAlike(similarities, kMeans(points, count));
 }
