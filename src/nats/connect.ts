@@ -15,6 +15,8 @@ export interface BusOptions extends NatsLogin {
   /** Name of the connection in the server's monitoring. */
   name: string;
   log: Log;
+  /** The server sends nothing back that came over this connection. */
+  noEcho?: boolean;
 }
 
 /**
@@ -22,10 +24,10 @@ export interface BusOptions extends NatsLogin {
  * when no server answers within 5 s at the start.
  */
 export async function connectBus(options: BusOptions): Promise<NatsConnection> {
-  const { url, name, log } = options;
+  const { url, name, log, noEcho } = options;
   const connection = await connect({
     ...loginOptions(url, options),
-    name,
+    ...{ name, noEcho },
     timeout: 5_000,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,

@@ -124,14 +124,17 @@ function lineContract(name: string, stand: () => Stand): void {
 let nats: TestNats;
 let connections: NatsConnection[];
 let lines: NatsMessageBus[];
+let buses: Bus[];
 beforeAll(async () => {
   nats = await startNats();
   const options = { servers: nats.url, token: nats.token };
   connections = [await connect(options), await connect(options)];
   lines = connections.map((connection) => new NatsMessageBus(connection));
+  const named = { url: nats.url, token: nats.token, name: "contract", log: silentLog };
+  buses = await Promise.all([1, 2].map(() => Bus.open(named, systemRuntime)));
 });
 afterAll(async () => {
-  await Promise.all(connections.map((connection) => connection.close()));
+  await Promise.all([...connections, ...buses].map((each) => each.close()));
   await nats.stop();
 });
 lineContract("nats", () => ({
@@ -141,7 +144,56 @@ lineContract("nats", () => ({
   close: (line) => connections[lines.indexOf(line as NatsMessageBus)]?.close() ?? Promise.resolve(),
 }));
 
+lineContract("bus", () => ({
+  one: buses[0] as Bus,
+  other: buses[1] as Bus,
+  pass: () => new Promise((wake) => setTimeout(wake, 5)),
+  close: (line) => (line as Bus).close(),
+}));
+
 describe("bus", () => {
+  it("what is of the process itself needs no server, and comes once where there is one", async () => {
+    const server = await startNats();
+    const options = { url: server.url, token: server.token, name: "own", log: silentLog };
+    const bus = await Bus.open(options, systemRuntime);
+    try {
+      const heard: string[] = [];
+      bus.subscribe("voice.contract.own", () => {
+        throw new Error("It fails.");
+      });
+      const stop = bus.subscribe("voice.contract.own", (data) => void heard.push(text(data)));
+      bus.serve("voice.contract.own", async (data) => {
+        heard.push(`served ${text(data)}`);
+        return text(data) === "silence" ? undefined : bytes("answer");
+      });
+      const ask = (what: string) => bus.request("voice.contract.own", bytes(what), PATIENCE);
+      bus.publish("voice.contract.own", bytes("a"));
+      // As from elsewhere it comes later than what publishes goes on.
+      expect(heard).toEqual([]);
+      await bus.flush();
+      expect(heard).toEqual(["a", "served a"]);
+      expect(text(await ask("b"))).toBe("answer");
+      await bus.flush();
+      expect(heard).toEqual(["a", "served a", "served b"]);
+      await server.kill9();
+      bus.publish("voice.contract.own", bytes("c"));
+      expect(text(await ask("d"))).toBe("answer");
+      expect(heard.slice(3)).toEqual(["c", "served c", "served d"]);
+      expect(await codeOf(ask("silence"))).toBe("timeout");
+      bus.publish("voice.contract.own", bytes("e"));
+      stop();
+      await Promise.resolve();
+      expect(heard.slice(7)).toEqual(["served e"]);
+    } finally {
+      await bus.close();
+      await server.stop();
+    }
+    bus.publish("voice.contract.own", bytes("f"));
+    expect(await codeOf(bus.request("voice.contract.own", bytes("g"), PATIENCE))).toBe(
+      "unavailable",
+    );
+  });
+
   it("before a server is there: nobody can be asked; later everything is as if it had been", async () => {
     const server = await startNats();
     await server.kill9();

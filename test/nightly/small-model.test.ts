@@ -61,7 +61,9 @@ describe.skipIf(!isFor)("notes by a real, small language model", { timeout: 40 *
       const request = requestOf(type);
       const { sections } = request;
       const { model, ...summary } = await bench.summarise(type, TALK, { sections });
-      expect(["worded", "nothing_borne", "none_found", "too_little", "unreadable"]).toContain(model?.outcome);
+      expect(["worded", "nothing_borne", "none_found", "too_little", "unreadable"]).toContain(
+        model?.outcome,
+      );
       // What one type has asked for is kept for the next where it could be read.
       const isAsked = type !== "decisions" || model?.outcome === "unreadable";
       if (isAsked) expect(server.answers.length).toBeGreaterThan(before);
