@@ -23,7 +23,7 @@ const LEAST_WITHIN = 0.05;
 /** Fewer vectors are of one voice: there is nothing to compare. */
 const LEAST_VECTORS = 3;
 /** Vectors this near by cosine are of one sound, as a recording that is played again; speech is never so like itself. */
-const SAME_SOUND = 0.97;
+const SAME_SOUND = 0.99;
 const STARTS = 4;
 const SEED = 7;
 const MOST_ROUNDS = 50;
