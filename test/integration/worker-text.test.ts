@@ -151,6 +151,7 @@ describe("worker: summaries", () => {
     const models = await ModelServer.start();
     cleanups.push(() => models.close());
     const points = [
+      { text: "Today they will talk about the launch of the new system.", cites: [1] },
       { text: "Ben will write to the customers before the end of this month.", cites: [2] },
       { text: "Ben will write to the press before the end of this year.", cites: [2] },
     ];
@@ -166,7 +167,7 @@ describe("worker: summaries", () => {
       onProgress: (fraction) => told.push(fraction),
     });
     expect(summary).toMatchObject({
-      ...{ engine: "grounded-1", text: points[0]?.text },
+      ...{ engine: "grounded-1", text: `${points[0]?.text} ${points[1]?.text}` },
       model: { name: "small", outcome: "worded", dropped: 1, tokens: 120 },
     });
     expect(told).toEqual(told.toSorted((a, b) => a - b));
