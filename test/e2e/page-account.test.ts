@@ -37,7 +37,7 @@ describe("page: an account and its microphone", () => {
     page = await walk.newPerson();
     await walk.signIn(page, owner);
   });
-  afterEach(({ task }) => walk.explain(task));
+  afterEach(({ task }) => walk.explain(task, service));
   afterAll(() => walk?.stop());
 
   it("page: the views have names on a phone, too", async () => {

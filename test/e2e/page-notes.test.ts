@@ -35,7 +35,7 @@ describe("page: notes beside the words", () => {
     reader = await newReader();
     walk = await PageWalk.start(service.ready.base_url);
   });
-  afterEach(({ task }) => walk.explain(task));
+  afterEach(({ task }) => walk.explain(task, service));
   afterAll(() => walk?.stop());
 
   async function done<T>(method: string, path: string, more: Parameters<typeof call>[3] = {}) {

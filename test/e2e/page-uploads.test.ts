@@ -34,7 +34,7 @@ describe("page uploads over the whole service", () => {
     proxy = await FaultProxy.start("uploads", Number(new URL(service.ready.base_url).port));
     walk = await PageWalk.start(`http://127.0.0.1:${proxy.port}`);
   });
-  afterEach(({ task }) => walk.explain(task));
+  afterEach(({ task }) => walk.explain(task, service));
   afterAll(async () => {
     await walk?.stop();
     await proxy?.stop();

@@ -36,7 +36,7 @@ describe("page over the whole service", () => {
     ]);
     device = await PairedDevice.pair(service, account);
   });
-  afterEach(({ task }) => walk.explain(task));
+  afterEach(({ task }) => walk.explain(task, service));
   afterAll(async () => {
     await walk?.stop();
     await proxy?.stop();

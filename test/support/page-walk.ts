@@ -4,6 +4,7 @@ import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect, type RunnerTaskResult } from "vitest";
 import { openChromium } from "./chromium.ts";
+import type { WholeService } from "./whole-service.ts";
 
 /**
  * With `PAGE_SHOTS=folder` every view that a walk inspects is photographed there; with
@@ -130,10 +131,18 @@ export class PageWalk {
     return flaws;
   }
 
-  /** After a step that failed: adds what everybody's page showed to its error, and photographs it. */
-  async explain({ id, result }: { id: string; result?: RunnerTaskResult }): Promise<void> {
+  /**
+   * After a step that failed: adds what the service complained of and what everybody's page showed to its
+   * error, and photographs it.
+   */
+  async explain(
+    { id, result }: { id: string; result?: RunnerTaskResult },
+    service?: Pick<WholeService, "complaints">,
+  ): Promise<void> {
     if (result?.state !== "fail") return;
     const [error] = result.errors ?? [];
+    if (error && service)
+      error.message += `\nThe service said:\n${(await service.complaints()).join("\n")}`;
     for (const [n, context] of this.#contexts.entries()) {
       for (const page of context.pages()) {
         const text = String(await page.evaluate("document.body.innerText").catch(String));

@@ -158,6 +158,18 @@ export class WholeService implements TestService {
       .map((line) => JSON.parse(line) as { level: string; msg: string });
   }
 
+  /** Of both parts the newest lines of their logs that are warnings or worse. */
+  async complaints(): Promise<string[]> {
+    const lines = await Promise.all(
+      (["main", "worker"] as const).map(async (part) => {
+        const all = await this.log(part).catch(() => []);
+        const bad = all.filter(({ level }) => !["debug", "info"].includes(level));
+        return bad.slice(-15).map((line) => `${part} ${JSON.stringify(line)}`);
+      }),
+    );
+    return lines.flat();
+  }
+
   /** Every part runs and is well again, for the next file. */
   async healthy(): Promise<void> {
     let newest = "";
