@@ -530,7 +530,7 @@ export const SETTINGS = {
     unit: "threads",
     usually: "one per core",
     readers: ["worker"],
-    what: "threads that recognise speech",
+    what: "threads that recognise speech; half as many more work on texts",
   },
   WORKER_SESSIONS_PER_THREAD: {
     group: "workers",

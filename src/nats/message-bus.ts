@@ -4,7 +4,7 @@ import { isInbox } from "../wire/subjects.ts";
 
 /**
  * Port: messages between processes. Each arrives at most once, in the order of its sender, at
- * everyone who is subscribed to its subject at that moment.
+ * everyone who is subscribed to its subject at that moment. Subjects are whole: none has wildcards.
  */
 export interface MessageBus {
   /**

@@ -186,10 +186,10 @@ export class ThreadPool implements QueueOwner {
     if (limit === undefined) return;
     const resident = process.memoryUsage.rss();
     if (resident <= limit) return;
-    const [slot] = this.#slots
+    const [slot] = [...this.#slots, ...this.#textSlots]
       .filter((candidate) => candidate.isReady && !candidate.isGrown)
       .filter((candidate) => candidate.age > MATURE_MS)
-      .sort((a, b) => a.sessions - b.sessions);
+      .sort((a, b) => a.load - b.load);
     this.#options.log.warn({ resident, limit }, "worker memory is above its limit");
     slot?.retire();
   }

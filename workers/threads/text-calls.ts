@@ -61,7 +61,11 @@ export class TextCalls {
       // Best effort: a thread that has ended does no work.
       thread.call("Giving up text", START_MS, (remote) => remote.cancelText(id)).catch(() => {});
       // Unlike audio, text cannot have caused the thread's failure, so the work may be retried.
-      if (isAppError(error, "worker_broken")) throw new AppError("unavailable", error.message);
+      if (isAppError(error, "worker_broken")) {
+        throw new AppError("unavailable", "The thread that worked on it ended. Please try again.", {
+          cause: error,
+        });
+      }
       throw error;
     } finally {
       signal.removeEventListener("abort", abort);

@@ -69,7 +69,7 @@ export class Thread {
     const thread = new Thread(options);
     try {
       const ready = thread.#ready.promise;
-      thread.engines = await withTimeout(ready, options.readyMs, "Starting a recognition thread");
+      thread.engines = await withTimeout(ready, options.readyMs, "Starting a worker thread");
       thread.#startWatch();
       return thread;
     } catch (error) {
@@ -178,7 +178,7 @@ export class Thread {
 function endOf(cause: string): AppError {
   return new AppError(
     "worker_broken",
-    `A recognition thread ended (${cause}). Read on from the last checkpoint.`,
+    `A worker thread ended (${cause}). Read on from the last checkpoint.`,
   );
 }
 

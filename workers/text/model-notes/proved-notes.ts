@@ -126,7 +126,10 @@ async function prove(claims: readonly Claim[], tools: NotesTools): Promise<Prove
   return { entries, dropped };
 }
 
-/** What somebody says who decides, takes on or asks, and who tells of it. English, as all notes of a model. */
+/**
+ * What somebody says who decides, takes on or asks, and who tells of it. Looser than the patterns of the notes by
+ * rule, which find sentences among all: here a model has chosen them already. English, as all notes of a model.
+ */
 const SIGNS: Readonly<Record<string, RegExp>> = {
   decisions:
     /\b(?:decid|agree|settl|chose|choos|conclu|approv|accept|adopt|reject|resolv|vote|carried|cancel|postpone|moved|go(?:ing)?\s+(?:with|for|ahead)|stick|let['’]?s|let\s+us|we(?:['’]ll|\s+will)|final)/iu,

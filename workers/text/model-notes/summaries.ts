@@ -10,8 +10,6 @@ import type { ProvedEntry } from "./proved-notes.ts";
 /** Version of the method; it changes when equal answers of a model would give another summary. */
 const ENGINE = "grounded-1";
 const MOST_ITEMS = 200;
-/** One sentence is no note of a talk of which by rule there is more to say. */
-const LEAST_POINTS = 2;
 
 const CUSTOM = "custom_sections";
 const ENTRIES: ReadonlyMap<string, keyof typeof KINDS> = new Map([
@@ -49,8 +47,9 @@ export function toSummary(
         .sort((a, b) => placeOf(a.segmentIds[0]) - placeOf(b.segmentIds[0])),
     )
     .slice(0, MOST_ITEMS);
-  const least = kinds.includes("points") ? Math.min(LEAST_POINTS, byRule.items.length) : 1;
-  if (items.length < Math.max(1, least)) return undefined;
+  const isShort = kinds.includes("points") && items.length === 1 && byRule.items.length > 1;
+  // One sentence is no note of a talk of which by rule there is more to say.
+  if (items.length === 0 || isShort) return undefined;
   if (summaryType === CUSTOM)
     return { engine: ENGINE, text: sectionedText(sections, items), items };
   const titled = summaryType === "detailed" ? underHeadings(items, byRule, placeOf) : items;
