@@ -49,7 +49,7 @@ class Conversation {
 /**
  * Conversations that are short or long, made of turns of human voices: all pairs with one sentence
  * each, everybody there is, one person alone for an hour, one who comes back after an hour, and
- * everybody in turn through two microphones.
+ * two and three people by turns through two microphones.
  *
  * @param recordings of voices in turns, by their names `clean-…`, `room-…`
  */
@@ -64,6 +64,11 @@ export function speakerCases(recordings: readonly SpeakerRecording[]): SpeakerRe
     name: `case-${name}`,
     load: async () => make(await heard("clean"), await heard("room")).recording,
   });
+  const viaMicrophones = (count: string, people: readonly number[]) => {
+    const make = (clean: Turns, room: Turns) => twoMicrophones(clean, room, people);
+    const recording = made(`microphones-${count}-${people.join("")}`, make);
+    return { ...recording, set: `case ${count} people, two microphones` };
+  };
   return [
     ...[1, 2, 3, 4, 5, 6, 7].map((apart) => {
       const pairs = { ...made(`pairs-${apart}`, (clean) => pair(clean, apart)) };
@@ -72,7 +77,13 @@ export function speakerCases(recordings: readonly SpeakerRecording[]): SpeakerRe
     made("everybody", everybody),
     made("alone-hour", aloneForAnHour),
     made("back-after-an-hour", backAfterAnHour),
-    made("two-microphones", twoMicrophones),
+    ...[0, 1, 2, 3, 4, 5, 6, 7].map((from) => {
+      const three = [from, (from + 1) % 8, (from + 2) % 8];
+      return viaMicrophones("three", three);
+    }),
+    ...[0, 1, 2, 3, 4, 5, 6, 7].flatMap((one) =>
+      [0, 1, 2, 3, 4, 5, 6, 7].slice(one + 1).map((other) => viaMicrophones("two", [one, other])),
+    ),
   ];
 }
 
@@ -110,10 +121,10 @@ function backAfterAnHour(turns: Turns): Conversation {
   return conversation;
 }
 
-function twoMicrophones(clean: Turns, room: Turns): Conversation {
+function twoMicrophones(clean: Turns, room: Turns, people: readonly number[]): Conversation {
   const conversation = new Conversation();
   for (let round = 0; round < 6; round++) {
-    for (const [person, own] of [...clean].slice(0, 3)) {
+    for (const [person, own] of people.map((at) => [...clean][at] ?? (["", []] as const))) {
       conversation.say(person, round % 2 === 0 ? own[round] : room.get(person)?.[round]);
     }
   }

@@ -1,4 +1,5 @@
-import { likenessWithin, type Similarities } from "./spectral-clustering.ts";
+import { likenessWithin } from "./join-clusters.ts";
+import type { Similarities } from "./voice-vectors.ts";
 
 /** Voices may not be joined that are less alike than this share of how like the speech of each is to itself. */
 const ONE_VOICE = 0.6;

@@ -4,13 +4,14 @@ import { withCannotLinks } from "./cannot-links.ts";
 import { nameClusters } from "./name-clusters.ts";
 import { RecentSound } from "./recent-sound.ts";
 import type { SpeakerProposal, SpeakerTracker, SpeakerTurn } from "./speaker-tracker.ts";
-import { clusterMeans, spectralClusters } from "./spectral-clustering.ts";
+import { spectralClusters } from "./spectral-clustering.ts";
 import { StateReader, StateWriter } from "./state-codec.ts";
 import { turnClusters } from "./turn-clustering.ts";
 import { UtteranceVoices } from "./utterance-voices.ts";
 import type { VoiceAnalysis } from "./voice-analysis.ts";
 import { likestVoices } from "./voice-likeness.ts";
 import { asStored, VoicePieces } from "./voice-pieces.ts";
+import { clusterMeans } from "./voice-vectors.ts";
 
 /** States of earlier versions are of methods that are gone: their voices cannot be compared. */
 const STATE_VERSION = 4;
@@ -246,7 +247,7 @@ export class SessionTracker implements SpeakerTracker {
     const before = items.map(({ cluster }) => cluster);
     const groupsOf = (): number[] => {
       if (vectors.length < LEAST_FOR_SPECTRAL) return turnClusters(similarities, turns);
-      const groups = spectralClusters(similarities);
+      const groups = spectralClusters(similarities, turns);
       // In the end all speech is there, and tells more than what was thought before.
       return isFinal ? groups : withCannotLinks(similarities, groups, before);
     };

@@ -1,25 +1,14 @@
 import { fixedRandom } from "./fixed-random.ts";
+import { joinAlike } from "./join-clusters.ts";
 import { type SparseMatrix, smallestEigenvectors } from "./smallest-eigenvectors.ts";
+import type { Similarities } from "./voice-vectors.ts";
 
 /** Of each vector so many of its nearest count, as a share of all. */
 const NEAREST_SHARE = 0.02;
 /** But so many at least. */
 const LEAST_NEAREST = 6;
+/** Most clusters that are told apart. */
 const MOST_CLUSTERS = 10;
-/** Clusters that are alike by more than this share are of one voice. */
-const ONE_VOICE = 0.85;
-/**
- * Or by this share where their pieces are this near by cosine on average, as those of two people never were in the
- * end of the recordings that this was chosen on (0.475 at most): the voice of one who speaks for long has several
- * manners, each of which is like itself.
- */
-const ONE_NEAR_VOICE = 0.75;
-const NEAR = 0.54;
-/** How like two pieces of one voice usually are by cosine, as if so many pairs were known. */
-const USUAL_SIMILARITY = 0.5;
-const USUAL_PAIRS = 3;
-/** What is less would let noise divide by nothing. */
-const LEAST_WITHIN = 0.05;
 /** Fewer vectors are of one voice: there is nothing to compare. */
 const LEAST_VECTORS = 3;
 /** Vectors this near by cosine are of one sound, as a recording that is played again; speech is never so like itself. */
@@ -28,9 +17,6 @@ const STARTS = 4;
 const SEED = 7;
 const MOST_ROUNDS = 50;
 
-/** How like vectors are: row i has the cosines of i and of each before it. */
-export type Similarities = readonly Float32Array[];
-
 /**
  * Groups vectors of voices, whose number is not known: spectral clustering on the graph of each
  * vector's nearest ones, with as many clusters as the largest gap of the Laplacian's eigenvalues tells
@@ -38,16 +24,20 @@ export type Similarities = readonly Float32Array[];
  * line to another. Clusters with the same mean are joined. Deterministic.
  *
  * @param similarities of vectors of unit length
+ * @param turns for each vector the turn that it is of: those of one are alike in any case, and share sound
  * @returns for each vector the number of its cluster, from 0
  */
-export function spectralClusters(similarities: Similarities): number[] {
+export function spectralClusters(similarities: Similarities, turns: readonly unknown[]): number[] {
   const originals = originalsIn(similarities);
   const firsts = [...new Set(originals)];
-  if (firsts.length === similarities.length) return clustersOf(similarities);
+  if (firsts.length === similarities.length) return clustersOf(similarities, turns);
   const among = firsts.map((one, at) =>
     Float32Array.from(firsts.slice(0, at), (other) => similarities[one]?.[other] ?? 0),
   );
-  const clusters = clustersOf(among);
+  const clusters = clustersOf(
+    among,
+    firsts.map((first) => turns[first]),
+  );
   const places = new Map(firsts.map((first, at) => [first, at]));
   return originals.map((original) => clusters[places.get(original) ?? 0] ?? 0);
 }
@@ -67,7 +57,7 @@ function originalsIn(similarities: Similarities): number[] {
   return originals;
 }
 
-function clustersOf(similarities: Similarities): number[] {
+function clustersOf(similarities: Similarities, turns: readonly unknown[]): number[] {
   const size = similarities.length;
   if (size < LEAST_VECTORS) return similarities.map(() => 0);
   const most = Math.min(MOST_CLUSTERS, size - 1);
@@ -77,7 +67,7 @@ function clustersOf(similarities: Similarities): number[] {
   const points = similarities.map((_, n) => {
     return vectors.slice(0, count).map((vector) => vector[n] ?? 0);
   });
-  return joinAlike(similarities, kMeans(points, count));
+  return joinAlike(similarities, turns, kMeans(points, count));
 }
 
 /** The Laplacian of the graph in which each vector is joined to its nearest ones. */
@@ -136,101 +126,6 @@ function largestGap(values: readonly number[], most: number): number {
     if (gap > largest) [count, largest] = [n, gap];
   }
   return count;
-}
-
-/** Joins the clusters that are of one voice, the likest first. */
-function joinAlike(similarities: Similarities, clusters: readonly number[]): number[] {
-  let joined = [...clusters];
-  for (;;) {
-    const pair = likestPair(betweenClusters(similarities, joined));
-    if (pair === undefined) return joined;
-    const [kept, gone] = pair;
-    joined = joined.map((cluster) => (cluster === gone ? kept : cluster));
-  }
-}
-
-/** Sums over pairs, one of each of two clusters: at `one * MOST_CLUSTERS + other`, both ways. */
-interface Between {
-  sums: Float64Array;
-  pairs: Float64Array;
-}
-
-function betweenClusters(similarities: Similarities, clusters: readonly number[]): Between {
-  const sums = new Float64Array(MOST_CLUSTERS ** 2);
-  const pairs = new Float64Array(MOST_CLUSTERS ** 2);
-  for (const [one, row] of similarities.entries()) {
-    const own = clusters[one] as number;
-    for (let other = 0; other < one; other++) {
-      const its = clusters[other] as number;
-      for (const at of own === its
-        ? [own * MOST_CLUSTERS + own]
-        : [own * MOST_CLUSTERS + its, its * MOST_CLUSTERS + own]) {
-        sums[at] = (sums[at] as number) + (row[other] as number);
-        pairs[at] = (pairs[at] as number) + 1;
-      }
-    }
-  }
-  return { sums, pairs };
-}
-
-/**
- * How like vectors of one voice are among themselves, by the sum of their pairs' cosines. Of few vectors that is
- * hardly known, so that what is usual counts as some pairs more.
- */
-export function likenessWithin(sum: number, pairs: number): number {
-  const usual = USUAL_PAIRS * USUAL_SIMILARITY;
-  return Math.max(LEAST_WITHIN, (sum + usual) / (pairs + USUAL_PAIRS));
-}
-
-/**
- * The two clusters that are most alike, if they are of one voice: how like vectors of both are, as a
- * share of how like vectors of each are among themselves.
- */
-function likestPair({ sums, pairs }: Between): readonly [number, number] | undefined {
-  const within = (cluster: number): number => {
-    const at = cluster * MOST_CLUSTERS + cluster;
-    return likenessWithin(sums[at] as number, pairs[at] as number);
-  };
-  let [likest, pair]: [number, readonly [number, number] | undefined] = [0, undefined];
-  for (let one = 0; one < MOST_CLUSTERS; one++) {
-    for (let other = 0; other < one; other++) {
-      const at = one * MOST_CLUSTERS + other;
-      if (pairs[at] === 0) continue;
-      const between = (sums[at] as number) / (pairs[at] as number);
-      const likeness = between / Math.sqrt(within(one) * within(other));
-      const least = between >= NEAR ? ONE_NEAR_VOICE : ONE_VOICE;
-      if (likeness > Math.max(least, likest)) [likest, pair] = [likeness, [other, one]];
-    }
-  }
-  return pair;
-}
-
-/** The means of the clusters' vectors, of unit length; those of cluster -1 count for none. */
-export function clusterMeans(
-  vectors: readonly Float32Array[],
-  clusters: readonly number[],
-): Map<number, Float32Array> {
-  const sums = new Map<number, Float32Array>();
-  for (const [n, vector] of vectors.entries()) {
-    const cluster = clusters[n] ?? -1;
-    if (cluster < 0) continue;
-    const sum = sums.get(cluster);
-    if (sum === undefined) sums.set(cluster, Float32Array.from(vector));
-    else for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] ?? 0) + (vector[at] ?? 0);
-  }
-  return new Map([...sums].map(([cluster, sum]) => [cluster, toUnitLength(sum)]));
-}
-
-export function toUnitLength(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(cosine(vector, vector));
-  return length === 0 ? vector : vector.map((value) => value / length);
-}
-
-/** Of vectors of unit length. */
-export function cosine(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += (a[at] as number) * (b[at] as number);
-  return sum;
 }
 
 type Point = readonly number[];

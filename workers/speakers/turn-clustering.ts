@@ -1,4 +1,4 @@
-import type { Similarities } from "./spectral-clustering.ts";
+import type { Similarities } from "./voice-vectors.ts";
 
 /** Groups of turns that are less alike are of several voices, by mean cosine. */
 const ONE_VOICE = 0.35;

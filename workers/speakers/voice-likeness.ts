@@ -1,4 +1,4 @@
-import { cosine } from "./spectral-clustering.ts";
+import { cosine } from "./voice-vectors.ts";
 
 interface VoiceLikeness {
   cluster: number;

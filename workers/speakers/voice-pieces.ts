@@ -1,5 +1,5 @@
-import { clusterMeans, cosine, type Similarities, toUnitLength } from "./spectral-clustering.ts";
 import type { StateReader, StateWriter } from "./state-codec.ts";
+import { clusterMeans, cosine, type Similarities, toUnitLength } from "./voice-vectors.ts";
 
 /** Speech of one voice: a piece of a segment, or several old ones. */
 interface VoicePiece {

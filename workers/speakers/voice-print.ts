@@ -1,9 +1,9 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
 import { ACTIVITY_FRAME, SpeechActivity } from "../audio/speech-activity.ts";
 import { LEAST_EMBEDDED } from "../inference/voice-shapes.ts";
-import { cosine, toUnitLength } from "./spectral-clustering.ts";
 import { isNarrow, throughTelephone } from "./telephone-band.ts";
 import type { VoiceAnalysis } from "./voice-analysis.ts";
+import { cosine, toUnitLength } from "./voice-vectors.ts";
 
 /** Name of the network and version of the method. */
 export const PRINT_METHOD = "campplus-2";

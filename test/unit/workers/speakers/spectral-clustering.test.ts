@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { smallestEigenvectors } from "../../../../workers/speakers/smallest-eigenvectors.ts";
-import {
-  cosine,
-  spectralClusters,
-  toUnitLength,
-} from "../../../../workers/speakers/spectral-clustering.ts";
+import { spectralClusters } from "../../../../workers/speakers/spectral-clustering.ts";
+import { cosine, toUnitLength } from "../../../../workers/speakers/voice-vectors.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
 
 const SIZE = 64;
@@ -33,11 +30,27 @@ function voices(counts: readonly number[], within: number, shared: number, seed:
   return { labels, vectors };
 }
 
+/**
+ * Four voices, of which the first two are as alike as one through two microphones: cosines within a voice are about 0.6,
+ * between the first two 0.46, and `others` to the rest.
+ */
+function besideOthers(others: number, seed: number) {
+  const { labels, vectors } = voices([24, 20, 22, 18], 0.6, 0, seed);
+  const mixed = vectors.map((vector, n) => {
+    const shared = (labels[n] ?? 0) < 2 ? 0.46 : others;
+    const own = vector.map((value, at) => value * (at < 4 ? Math.sqrt((0.6 - shared) / 0.6) : 1));
+    own[SIZE - 1] = (own[SIZE - 1] ?? 0) + Math.sqrt(others);
+    own[SIZE - 2] = (own[SIZE - 2] ?? 0) + Math.sqrt(shared - others);
+    return toUnitLength(own);
+  });
+  return { labels, vectors: mixed };
+}
+
 function clustersOf(vectors: readonly Float32Array[]): number[] {
   const similarities = vectors.map((one, n) =>
     Float32Array.from(vectors.slice(0, n), (other) => cosine(one, other)),
   );
-  return spectralClusters(similarities);
+  return spectralClusters(similarities, [...vectors.keys()]);
 }
 
 /** Pairs of which one grouping says that they are together and the other that they are not. */
@@ -81,6 +94,17 @@ describe("spectral clustering", () => {
     for (const seed of [1, 2, 3]) {
       const { vectors } = voices([60, 25, 20], within, shared, seed);
       expect(new Set(clustersOf(vectors)).size).toBe(count === "one" ? 1 : 3);
+    }
+  });
+
+  it.each([
+    ["one voice through two microphones is one", 0.1, true],
+    ["two who sound alike, as everybody does on this line, are two", 0.25, false],
+  ])("clustering: beside others %s", (_, others, isOne) => {
+    for (const seed of [1, 2, 3]) {
+      const { labels, vectors } = besideOthers(others, seed);
+      const wanted = isOne ? labels.map((label) => Math.max(1, label)) : labels;
+      expect(disagreements(clustersOf(vectors), wanted), `${seed}`).toBe(0);
     }
   });
 
