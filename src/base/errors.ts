@@ -14,70 +14,106 @@ export function shown(text: string): string {
 }
 
 /**
- * The HTTP status of each error code; a closed list for the one error class, `AppError`.
+ * The HTTP status of each error code, and what the code means; a closed list for the one error class,
+ * `AppError`.
  *
  * A code is for machines (`X-Error-Code`, gRPC details, live `Error` frames); the message is for
  * people. Every caller sees the message, so it must not contain anything that the caller may not
  * know: such details belong into `cause`, which is never sent. Errors cross processes as code and
  * message and are rebuilt by code, never recognised by class.
  */
-export const ERROR_STATUS = {
-  bad_request: 400,
-  invalid_json: 400,
-  invalid_body: 400,
-  invalid_parameter: 400,
-  unauthorized: 401,
-  invalid_credentials: 401,
-  invalid_token: 401,
-  invalid_api_key: 401,
-  forbidden: 403,
-  key_suspended: 403,
-  elevation_required: 403,
-  proof_required: 403,
-  quota_exceeded: 403,
-  guest_access_closed: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  code_in_use: 409,
-  not_paired: 409,
-  already_recording: 409,
-  already_claimed: 409,
-  external_id_taken: 409,
-  chunk_conflict: 409,
-  session_ended: 409,
-  superseded: 409,
-  session_deleted: 409,
-  job_active: 409,
-  idempotency_in_progress: 409,
-  body_timeout: 408,
-  precondition_failed: 412,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  range_not_satisfiable: 416,
-  not_audio: 422,
-  upload_held: 423,
-  checksum_mismatch: 460,
-  language_unsupported: 422,
-  idempotency_mismatch: 422,
-  rate_limited: 429,
-  slow_down: 429,
-  internal: 500,
-  unavailable: 503,
-  overloaded: 503,
-  worker_broken: 503,
-  engine_unavailable: 503,
-  storage_full: 507,
-  lease_lost: 503,
-  stale_epoch: 503,
-  timeout: 503,
-  too_late: 503,
-  outcome_unknown: 503,
-} as const;
+const ERRORS = {
+  bad_request: [400, "The request makes no sense as a whole."],
+  invalid_json: [400, "The body is not JSON in UTF-8."],
+  invalid_body: [400, "A member of the body is missing, of the wrong type or out of range."],
+  invalid_parameter: [400, "A parameter is unknown, of the wrong type or out of range."],
+  unauthorized: [
+    401,
+    "Nobody is signed in: the credential is missing, or one of another kind is needed.",
+  ],
+  invalid_credentials: [401, "E-mail address and password, code or secret are not right together."],
+  invalid_token: [401, "The token is not valid here: expired, ended, or of another service."],
+  invalid_api_key: [401, "The key is not valid: incomplete, revoked, replaced or expired."],
+  forbidden: [403, "The caller may not do this."],
+  key_suspended: [403, "The key stands still, as whoever made it may no longer do so."],
+  elevation_required: [403, "An administrator needs a content elevation with a reason for this."],
+  proof_required: [403, "The password is needed once more, or a fresh sign-in."],
+  quota_exceeded: [403, "A ceiling of the workspace or the user is reached."],
+  guest_access_closed: [403, "The session lets no guests in, or no longer."],
+  not_found: [404, "There is no such thing for this caller."],
+  method_not_allowed: [405, "The address does not know this method; `Allow` says which it knows."],
+  conflict: [409, "The state of the thing does not allow this."],
+  code_in_use: [409, "Another device has published the same pairing code."],
+  not_paired: [409, "The device is not paired, or not yet."],
+  already_recording: [409, "The device records already; the message names the session."],
+  already_claimed: [409, "Somebody else has claimed the voice."],
+  external_id_taken: [
+    409,
+    "Another session of the workspace has this `external_id`; the message names it to whoever may read it.",
+  ],
+  chunk_conflict: [409, "Other bytes are stored for this sequence."],
+  session_ended: [409, "The session has ended, and this lies beyond its end."],
+  superseded: [409, "A newer connection of the same device took its place."],
+  session_deleted: [409, "The session was deleted."],
+  job_active: [409, "The job is queued or running already."],
+  idempotency_in_progress: [
+    409,
+    "A request with the same Idempotency-Key is still being carried out.",
+  ],
+  body_timeout: [408, "The body came too slowly; nothing was done."],
+  precondition_failed: [412, "The thing has changed since the caller read it."],
+  payload_too_large: [413, "The body, or the audio in it, is too large."],
+  unsupported_media_type: [415, "The body is of a kind that is not taken."],
+  range_not_satisfiable: [416, "Nothing of the range is there."],
+  not_audio: [422, "What was sent is no audio that can be read."],
+  upload_held: [
+    423,
+    "Another request brings bytes of the same file just now. Retry a little later.",
+  ],
+  checksum_mismatch: [
+    460,
+    "The bytes do not agree with `Upload-Checksum`; nothing of them was kept.",
+  ],
+  language_unsupported: [
+    422,
+    "No speech engine of this installation reads the language; the message names those that can be read.",
+  ],
+  idempotency_mismatch: [422, "The same Idempotency-Key came with another request."],
+  rate_limited: [429, "Too many requests; wait for `Retry-After`."],
+  slow_down: [429, "The device asks more often than `interval` allows."],
+  internal: [500, "Something went wrong on the service's side."],
+  unavailable: [503, "A part of the service does not answer just now."],
+  overloaded: [503, "There is more to do than can be done just now."],
+  worker_broken: [503, "A worker broke while it read this audio."],
+  engine_unavailable: [503, "The speech engine does not answer, or is not set up."],
+  storage_full: [507, "There is no room to store this; nothing was taken."],
+  lease_lost: [503, "The session moved to another process; try again."],
+  stale_epoch: [503, "The session was taken over by another process; try again."],
+  timeout: [503, "No answer came in time."],
+  too_late: [503, "The deadline was over before it was done; it was not done."],
+  outcome_unknown: [
+    503,
+    "Nobody can tell just now whether it was done; the same Idempotency-Key tells.",
+  ],
+} as const satisfies Readonly<Record<string, readonly [status: number, meaning: string]>>;
 
-export type ErrorCode = keyof typeof ERROR_STATUS;
+export type ErrorCode = keyof typeof ERRORS;
 
-export const ERROR_CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
+export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[];
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text);
+}
+
+/** The HTTP status. */
+export function errorStatus(code: ErrorCode): number {
+  return ERRORS[code][0];
+}
+
+/** A sentence for the documents. */
+export function errorMeaning(code: ErrorCode): string {
+  return ERRORS[code][1];
+}
 
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   "rate_limited",
@@ -116,7 +152,7 @@ export class AppError extends Error {
   }
 
   get status(): number {
-    return ERROR_STATUS[this.code];
+    return errorStatus(this.code);
   }
 
   get retryable(): boolean {

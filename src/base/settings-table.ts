@@ -725,16 +725,6 @@ export const SETTINGS = {
     readers: ["main"],
     what: "webhooks may also go to private addresses, and over plain http",
   },
-  MAX_JSON_BYTES: {
-    group: "limits",
-    type: "integer",
-    low: 1_024,
-    high: 67_108_864,
-    unit: "bytes",
-    default: 1_048_576,
-    readers: ["front"],
-    what: "the largest JSON body of a request",
-  },
   MAX_UPLOAD_BYTES: {
     group: "limits",
     type: "integer",
@@ -771,16 +761,6 @@ export const SETTINGS = {
     default: 1,
     readers: ["main"],
     what: "multiplies every rate limit; 0 switches them off, and the shares of one address or caller. Each front counts for itself, but for guesses at sign-in: several fronts together let several times as much through",
-  },
-  AUDIT_ADDRESS_DAYS: {
-    group: "limits",
-    type: "integer",
-    low: 1,
-    high: 3_650,
-    unit: "days",
-    default: 30,
-    readers: ["sessions"],
-    what: "how long the network addresses of failed sign-ins are kept beside the audit log, which holds digests of them",
   },
   MAX_WORKSPACES_PER_USER: {
     group: "limits",

@@ -1,13 +1,7 @@
 import type { ActorRef } from "../actor/actor.ts";
 import type { CommandRecord, Outcome } from "../actor/journal.ts";
 import { withTimeout } from "../base/deferred.ts";
-import {
-  AppError,
-  ERROR_STATUS,
-  type ErrorCode,
-  errorMessage,
-  toAppError,
-} from "../base/errors.ts";
+import { AppError, type ErrorCode, errorMessage, isErrorCode, toAppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../base/queue-metrics.ts";
 import type { Runtime } from "../base/runtime.ts";
@@ -247,7 +241,7 @@ function settle(outcome: Outcome): unknown {
 }
 
 function toCode(code: string): ErrorCode {
-  return code in ERROR_STATUS ? (code as ErrorCode) : "internal";
+  return isErrorCode(code) ? code : "internal";
 }
 
 /** A notifier that posts through the sender; failures are only logged. */

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type AppError, ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
+import { type AppError, type ErrorCode, errorStatus } from "../base/errors.ts";
 import type { ErrorDialect } from "../rest/route.ts";
 
 const errorSchema = Type.Object(
@@ -45,7 +45,7 @@ const BAD_REQUESTS: readonly ErrorCode[] = [
 
 /** OpenAI answers 400 to files and languages that it cannot read. */
 function statusOf(code: ErrorCode): number {
-  return BAD_REQUESTS.includes(code) ? 400 : ERROR_STATUS[code];
+  return BAD_REQUESTS.includes(code) ? 400 : errorStatus(code);
 }
 
 /** The errors of OpenAI's interface (https://platform.openai.com/docs/guides/error-codes). */

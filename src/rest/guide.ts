@@ -1,9 +1,8 @@
-import { ERROR_CODES, ERROR_STATUS } from "../base/errors.ts";
-import { ERROR_MEANINGS } from "./error-meanings.ts";
+import { ERROR_CODES, errorMeaning, errorStatus } from "../base/errors.ts";
 import { LIVE_NAMES } from "./live-names.ts";
 
 const CODES = ERROR_CODES.map(
-  (code) => `| \`${code}\` | ${ERROR_STATUS[code]} | ${ERROR_MEANINGS[code]} |`,
+  (code) => `| \`${code}\` | ${errorStatus(code)} | ${errorMeaning(code)} |`,
 ).join("\n");
 
 /** Where the guide's commands find the service. */

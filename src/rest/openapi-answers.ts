@@ -1,6 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import { ERROR_STATUS, type ErrorCode } from "../base/errors.ts";
-import { ERROR_MEANINGS } from "./error-meanings.ts";
+import { type ErrorCode, errorMeaning, errorStatus } from "../base/errors.ts";
 import { BY_FORMAT } from "./example-values.ts";
 import { type ExampleInput, exampleOf } from "./examples.ts";
 import { storesAnswer } from "./idempotency.ts";
@@ -9,24 +8,6 @@ import { COMMON_HEADERS } from "./openapi-parts.ts";
 import type { Representations } from "./representations.ts";
 import type { ResponseSpec, Route } from "./route.ts";
 import type { JsonObject, SchemaPrinter } from "./schema-printer.ts";
-
-const STATUS_TEXT: Readonly<Record<number, string>> = {
-  400: "The request is not right; the message says what.",
-  401: "Who calls is not proven.",
-  403: "The caller may not do this.",
-  404: "There is no such thing for this caller.",
-  408: "The body came too slowly; nothing was done.",
-  409: "The state of the thing does not allow this.",
-  412: "The thing has changed since the caller read it.",
-  413: "The body is too large.",
-  415: "The body is of a kind that is not taken.",
-  416: "Nothing of the range is there.",
-  422: "The body is well formed but cannot be used.",
-  429: "Too many requests; `Retry-After` says when to try again.",
-  500: "Something went wrong on our side.",
-  503: "Not available at the moment; try again.",
-  507: "There is no room to store this.",
-};
 
 /** Prints the answers of routes. Errors that several routes share stand once, among the components. */
 export class AnswerPrinter {
@@ -46,7 +27,7 @@ export class AnswerPrinter {
     const byStatus = new Map<number, ErrorCode[]>();
     const { dialect } = route;
     for (const code of codes) {
-      const status = dialect?.status(code) ?? ERROR_STATUS[code];
+      const status = dialect?.status(code) ?? errorStatus(code);
       byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
     }
     for (const [status, some] of byStatus) {
@@ -94,7 +75,7 @@ export class AnswerPrinter {
     if (status === 429 || status === 503 || status === 507) {
       headers["Retry-After"] = { $ref: "#/components/headers/Retry-After" };
     }
-    const description = descriptionOf(status, codes);
+    const description = codes.map(errorMeaning).join(" ");
     if (dialect !== undefined) {
       const content = { [JSON_TYPE]: { schema: this.#printer.print(dialect) } };
       return { description, headers, content };
@@ -128,7 +109,7 @@ function asked({ body }: Route): ExampleInput {
 }
 
 function problemExample(code: ErrorCode): JsonObject {
-  return { value: { success: false, message: ERROR_MEANINGS[code] } };
+  return { value: { success: false, message: errorMeaning(code) } };
 }
 
 /** `not_found` as `NotFound`. */
@@ -148,10 +129,4 @@ function answerHeaders(route: Route, status: number, representations: Representa
     headers["Idempotency-Replayed"] = { $ref: "#/components/headers/Idempotency-Replayed" };
   }
   return headers;
-}
-
-function descriptionOf(status: number, codes: readonly ErrorCode[]): string {
-  const text = STATUS_TEXT[status] ?? "An error.";
-  if (!codes.includes("outcome_unknown")) return text;
-  return `${text} With \`outcome_unknown\` nobody can tell just now whether it was done: the same request with the same Idempotency-Key tells, and never does it twice.`;
 }

@@ -49,7 +49,6 @@ export interface Config {
   trustProxy: number;
   /** Allows webhooks to private addresses, and over plain HTTP. */
   webhookAllowPrivate: boolean;
-  jsonBytes: number;
   uploadBytes: number;
   /** Largest file that comes in pieces. */
   fileBytes: number;
@@ -74,8 +73,6 @@ export interface Config {
   /** How long missing audio of a stopped session is awaited, milliseconds. */
   patience: { silence: number; chunk: number };
   ceilings: CeilingLimits;
-  /** How long network addresses are kept beside the audit log. */
-  auditAddressDays: number;
   /** A session whose device is silent for this time is stopped, seconds; 0 disables this. */
   autoStopSilence: number;
   /** Stored audio that is compared with its digests in a minute, bytes; 0 disables this. */
@@ -155,7 +152,6 @@ export function readConfig(env: Environment, hostname: string): Config {
     allowedOrigins: reader.get("ALLOWED_ORIGINS"),
     trustProxy: reader.get("TRUST_PROXY"),
     webhookAllowPrivate: reader.get("WEBHOOK_ALLOW_PRIVATE"),
-    jsonBytes: reader.get("MAX_JSON_BYTES"),
     uploadBytes: reader.get("MAX_UPLOAD_BYTES"),
     fileBytes: reader.get("MAX_FILE_BYTES"),
     ffmpeg: reader.get("FFMPEG"),
@@ -173,7 +169,6 @@ export function readConfig(env: Environment, hostname: string): Config {
       chunk: reader.get("LATE_CHUNK_PATIENCE_MS"),
     },
     ceilings: readCeilings(reader),
-    auditAddressDays: reader.get("AUDIT_ADDRESS_DAYS"),
     autoStopSilence: reader.get("AUTO_STOP_SILENCE"),
     audioScrubBytes: reader.get("AUDIO_SCRUB_MB") * 1_000_000,
     drainMs: reader.get("DRAIN_MS"),

@@ -19,11 +19,15 @@ import { createJobs } from "../conversations/transcript/all-jobs-routes.ts";
 import { createTranscript } from "../conversations/transcript/feature.ts";
 import { createUploads } from "../conversations/uploads/feature.ts";
 import { createVoices } from "../conversations/voices/feature.ts";
+import { asyncApiDocument } from "../http/async-api.ts";
 import { WorkerClient } from "../inference/worker-client.ts";
 import { WorkerVoices } from "../inference/worker-voices.ts";
 import { mcpRoutes } from "../mcp/feature.ts";
 import { createCompat } from "../openai-deepgram/feature.ts";
 import type { OutboxBacklog } from "../postgres/outbox-backlog.ts";
+import { docsRoutes } from "../rest/docs.ts";
+import { GUIDE } from "../rest/guide.ts";
+import type { Route } from "../rest/route.ts";
 import { createTelephony } from "../telephony/routes.ts";
 import { createAccounts } from "../tenancy/accounts/feature.ts";
 import { createMailing } from "../tenancy/accounts/mailing.ts";
@@ -31,6 +35,7 @@ import { createAudit } from "../tenancy/audit/routes.ts";
 import { createDevices } from "../tenancy/devices/feature.ts";
 import { AddressGuard } from "../tenancy/webhooks/address-guard.ts";
 import { createWebhooks } from "../tenancy/webhooks/feature.ts";
+import { WEBHOOK_MESSAGES } from "../tenancy/webhooks/messages.ts";
 import { WebhookSecrets } from "../tenancy/webhooks/secrets.ts";
 import { createWorkspaces } from "../tenancy/workspaces/feature.ts";
 import { createInvitations } from "../tenancy/workspaces/invitations/feature.ts";
@@ -42,7 +47,6 @@ import { erasureEffects } from "./erasure.ts";
 import { healthPorts } from "./health.ts";
 import { createFrameReaders } from "./live.ts";
 import { createExtractor, createRetriever, questionModelOf } from "./queries.ts";
-import { createRoutes } from "./routes.ts";
 import { type AppContext, featureContext } from "./shared.ts";
 
 interface Given {
@@ -96,26 +100,44 @@ export function createFeatures(app: AppContext, { backlog, publicUrl }: Given) {
     guests: people.guests,
     deviceSessions: recording.deviceSessions,
     ...{ compat: programs.live, calls: programs.calls, storing: programs.storing },
-    routes: createRoutes(app.config.publicUrl, [
+    routes: withDocuments(config.publicUrl, [
       ...people.routes,
-      ...webhooks.routes,
       ...sessions.routes,
-      ...voices.routes,
-      ...guests.routes,
-      ...transcript.routes,
-      ...questions.routes,
-      ...jobs.routes,
-      ...concerns.routes,
       ...recording.routes,
+      ...programs.routes,
+      ...jobs.routes,
+      ...transcript.routes,
+      ...summaries.routes,
+      ...questions.routes,
       ...graph.routes,
+      ...concerns.routes,
+      ...guests.routes,
+      ...voices.routes,
+      ...webhooks.routes,
+      ...mcpRoutes({ ...app, publicUrl, allowedOrigins: config.allowedOrigins }),
       ...erasure.routes,
       ...userEraseRoutes({ eraser: erasure.accounts, proof: people.proof }),
-      ...summaries.routes,
-      ...programs.routes,
       ...admin.routes,
-      ...mcpRoutes({ ...app, publicUrl, allowedOrigins: config.allowedOrigins }),
     ]),
   };
+}
+
+/**
+ * The routes in the order of the OpenAPI document, by tags, and behind them those of the documents, with
+ * the address at which the service is reached where the operator has told it.
+ */
+function withDocuments(publicUrl: string | undefined, given: readonly Route[]): Route[] {
+  const info = {
+    title: "Voice session service",
+    version: "1.0",
+    description: GUIDE,
+    basePath: "/api",
+    webhooks: WEBHOOK_MESSAGES,
+    publicUrl,
+  };
+  const documents = docsRoutes(() => routes, info, { asyncApi: asyncApiDocument });
+  const routes = [...given, ...documents];
+  return routes;
 }
 
 /** Audio, in and out. */
@@ -230,7 +252,7 @@ function createPeople(app: AppContext, publicUrl: () => string) {
   return {
     ...{ authenticator, users, liveTickets, workspaces, workshops, characters },
     ...{ ...giving, guests, proof, tokens, devices, heartbeats },
-    routes: [...audit.routes, ...accounts.routes, ...invited.routes, ...groups.routes, ...routes],
+    routes: [...accounts.routes, ...groups.routes, ...invited.routes, ...routes, ...audit.routes],
   };
 }
 

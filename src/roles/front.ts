@@ -97,8 +97,8 @@ function reachable(host: string): string {
   return inAddress(host);
 }
 
-function httpLimits({ jsonBytes, uploadBytes, rateLimitFactor }: Config): HttpLimits {
-  const limits = { ...DEFAULT_HTTP_LIMITS, jsonBytes, uploadBytes };
+function httpLimits({ uploadBytes, rateLimitFactor }: Config): HttpLimits {
+  const limits = { ...DEFAULT_HTTP_LIMITS, uploadBytes };
   return rateLimitFactor === 0 ? withoutShares(limits) : limits;
 }
 

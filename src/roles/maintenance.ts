@@ -185,10 +185,13 @@ function refresh(
   return { name, every, everywhere: true, run: () => of.refresh().then(() => 0) };
 }
 
+/** How long the network addresses of failed sign-ins are kept beside the audit log. */
+const ADDRESS_DAYS = 30;
+
 /** What becomes of counted failures: entries of the audit log, and addresses that end. */
-function failedSignInTasks({ config, shared }: AppContext): MaintenanceTask[] {
+function failedSignInTasks({ shared }: AppContext): MaintenanceTask[] {
   const store = new FailedSignInStore(shared.pool, shared.keys.addressKey);
-  const forget = () => store.forgetAddresses(config.auditAddressDays);
+  const forget = () => store.forgetAddresses(ADDRESS_DAYS);
   return [
     { name: "failed sign-ins", every: HOUR / 12, run: () => store.closeHours() },
     { name: "addresses of failed sign-ins", every: HOUR, run: forget },

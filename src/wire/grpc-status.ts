@@ -1,5 +1,5 @@
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
-import { AppError, ERROR_CODES, type ErrorCode } from "../base/errors.ts";
+import { AppError, type ErrorCode, isErrorCode } from "../base/errors.ts";
 
 const CODE_KEY = "x-error-code";
 
@@ -61,8 +61,7 @@ export function isReportedByPeer(failure: { metadata?: Metadata }): boolean {
 export function fromGrpcFailure(
   failure: Pick<ServiceError, "code" | "details"> & { metadata?: Metadata },
 ): AppError {
-  const told = failure.metadata?.get(CODE_KEY)[0]?.toString();
-  const code =
-    ERROR_CODES.find((known) => known === told) ?? CODE_OF_STATUS[failure.code] ?? "internal";
+  const told = failure.metadata?.get(CODE_KEY)[0]?.toString() ?? "";
+  const code = isErrorCode(told) ? told : (CODE_OF_STATUS[failure.code] ?? "internal");
   return new AppError(code, failure.details || `The call ended with gRPC status ${failure.code}.`);
 }

@@ -42,7 +42,7 @@ describe("cli: exit codes", () => {
     [["upload", "--help"]],
     [["device", "stream", "--help"]],
     [["admin", "jobs", "--help"]],
-    [["completion", "fish"]],
+    [["completion", "zsh"]],
     [["--version"]],
   ])("%j gives 0", async (args) => {
     const { code, stdout } = await voice(...args);
@@ -61,6 +61,7 @@ describe("cli: exit codes", () => {
     [["summary", "x", "--type", "long"]],
     [["search"]],
     [["completion", "tcsh"]],
+    [["completion", "fish"]],
     [["admin", "jobs", "--limit", "x"]],
   ])("%j gives 2 and says why", async (args) => {
     const { code, stderr } = await voice(...args);

@@ -9,9 +9,6 @@ import {
   type Shell,
 } from "../view/completion-scripts.ts";
 
-/** Names of arguments that are files. */
-const FILES: ReadonlySet<string> = new Set(["file", "source"]);
-
 /** `voice completion`: a script for a shell, made from the commands as they are. */
 export function addCompletion(program: Command, { stdout }: CommandContext): void {
   const command = program
@@ -22,8 +19,6 @@ export function addCompletion(program: Command, { stdout }: CommandContext): voi
     command,
     "voice completion bash > ~/.local/share/bash-completion/completions/voice",
     `voice completion zsh > "\${fpath[1]}/_voice"`,
-    "voice completion fish > ~/.config/fish/completions/voice.fish",
-    "voice completion powershell >> $PROFILE",
   )
     .addHelpText(
       "after",
@@ -54,7 +49,6 @@ export function completedCommands(command: Command, place = ""): CompletedComman
       ...below.map((each) => each.name()),
       ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
     ],
-    takesFiles: own.some((each) => each.registeredArguments.some((one) => FILES.has(one.name()))),
   };
   return [here, ...below.flatMap((each) => completedCommands(each, `${place} ${each.name()}`))];
 }

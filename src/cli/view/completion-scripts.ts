@@ -14,10 +14,9 @@ export interface CompletedCommand {
   readonly options: readonly CompletedOption[];
   /** What may stand right behind it: names of commands, or choices of its argument. */
   readonly words: readonly string[];
-  readonly takesFiles: boolean;
 }
 
-export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
+export const SHELLS = ["bash", "zsh"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** A script that makes a shell complete the program's commands, options and choices. */
@@ -26,7 +25,7 @@ export function completionScript(
   program: string,
   commands: readonly CompletedCommand[],
 ): string {
-  const rows = { bash, zsh, fish, powershell }[shell](program, commands);
+  const rows = { bash, zsh }[shell](program, commands);
   return `${rows.join("\n")}\n`;
 }
 
@@ -112,75 +111,6 @@ function zsh(program: string, commands: readonly CompletedCommand[]): string[] {
   ];
 }
 
-function fish(program: string, commands: readonly CompletedCommand[]): string[] {
-  const at = (place: string) =>
-    `complete -c ${program} -n ${quotedFish(`__${program}_at ${quotedFish(place)}`)}`;
-  const optionRow = (place: string, option: CompletedOption) => {
-    const names = option.flags.map((flag) =>
-      flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
-    );
-    const { choices, takesValue, description } = option;
-    const offer = choices.length > 0 ? [`-f -a ${quotedFish(choices.join(" "))}`] : [];
-    const value = takesValue ? ["-r", ...offer] : [];
-    return [at(place), ...names, ...value, `-d ${quotedFish(oneLine(description))}`].join(" ");
-  };
-  return [
-    `# fish completion of ${program}`,
-    `function __${program}_at`,
-    "  set -l at ''",
-    "  for word in (commandline -opc)[2..-1]",
-    '    switch "$at $word"',
-    `      case ${placesOf(commands).map(quotedFish).join(" ")}`,
-    '        set at "$at $word"',
-    "    end",
-    "  end",
-    '  test "$at" = "$argv[1]"',
-    "end",
-    `complete -c ${program} -e`,
-    ...commands.flatMap(({ place, options, words, takesFiles }) => [
-      `${at(place)} ${takesFiles ? "-F" : "-f"}`,
-      ...words.map(
-        (name) =>
-          `${at(place)} -f -a ${name} -d ${quotedFish(oneLine(descriptionOf(commands, `${place} ${name}`)))}`,
-      ),
-      ...options.map((option) => optionRow(place, option)),
-    ]),
-  ];
-}
-
-function powershell(program: string, commands: readonly CompletedCommand[]): string[] {
-  const list = (words: readonly string[]) => `@(${words.map(quotedPowerShell).join(", ")})`;
-  const table = (rows: readonly (readonly [key: string, words: readonly string[]])[]) =>
-    rows.map(([key, words]) => `    ${quotedPowerShell(key)} = ${list(words)}`);
-  return [
-    `# PowerShell completion of ${program}`,
-    `Register-ArgumentCompleter -Native -CommandName ${program} -ScriptBlock {`,
-    "  param($wordToComplete, $commandAst, $cursorPosition)",
-    "  $words = @{",
-    ...table(groupsOf(commands).map(({ place, words }) => [place, words])),
-    "  }",
-    "  $options = @{",
-    ...table(commands.map(({ place, options }) => [place, options.flatMap(({ flags }) => flags)])),
-    "  }",
-    "  $values = @{",
-    ...table(valuesOf(commands)),
-    "  }",
-    `  $places = ${list(placesOf(commands))}`,
-    "  $given = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })",
-    "  if ($wordToComplete -ne '' -and $given.Count -gt 0) { $given = @($given | Select-Object -SkipLast 1) }",
-    "  $at = ''",
-    '  foreach ($word in $given) { if ($places -ccontains "$at $word") { $at = "$at $word" } }',
-    "  $last = if ($given.Count -gt 0) { $given[-1] } else { '' }",
-    `  $found = if ($values.ContainsKey("\${at}:$last")) { $values["\${at}:$last"] }`,
-    "    elseif ($wordToComplete.StartsWith('-')) { $options[$at] }",
-    "    else { $words[$at] }",
-    '  $found | Where-Object { $_ -like "$wordToComplete*" } | ForEach-Object {',
-    "    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)",
-    "  }",
-    "}",
-  ];
-}
-
 /** The places of all commands below the program. */
 function placesOf(commands: readonly CompletedCommand[]): string[] {
   return commands.map(({ place }) => place).filter((place) => place !== "");
@@ -211,12 +141,4 @@ function oneLine(text: string): string {
 
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function quotedFish(text: string): string {
-  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-}
-
-function quotedPowerShell(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

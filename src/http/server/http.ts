@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from "uWebSockets.js";
 import { ConcurrencyLimit, type Slot } from "../../base/concurrency-limit.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { AppError, ERROR_STATUS, errorMessage, toAppError } from "../../base/errors.ts";
+import { AppError, errorMessage, errorStatus, toAppError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { BodyStream, EventStream } from "../../rest/route.ts";
@@ -192,7 +192,7 @@ export class HttpFront implements QueueOwner {
   #write(serving: Serving, answer: Answer): number | Promise<number> {
     const { exchange, incoming } = serving;
     // The rest of a body that came too slowly is not waited for.
-    const abandon = answer.status === ERROR_STATUS.body_timeout;
+    const abandon = answer.status === errorStatus("body_timeout");
     const how = { head: incoming.method === "HEAD", close: serving.close || abandon, abandon };
     const extra = this.#extraHeaders(serving);
     try {

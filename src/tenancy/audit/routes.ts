@@ -50,7 +50,7 @@ const entrySchema = Type.Object(
     addresses: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          "Of `login_failed`: the network addresses whose digests `detail` holds, until they are forgotten (AUDIT_ADDRESS_DAYS)",
+          "Of `login_failed`: the network addresses whose digests `detail` holds, until they are forgotten after 30 days",
       }),
     ),
     hash: Type.String({ description: "SHA-256 in hex over the entry and `previous_hash`" }),
