@@ -9,13 +9,13 @@ const MOST_CLUSTERS = 10;
 /** Clusters that are alike by more than this share are of one voice. */
 const ONE_VOICE = 0.85;
 /**
- * Or by this share where their pieces are this near by cosine on average, as those of two people never were in the
+ * Or by this share where their subsegments are this near by cosine on average, as those of two people never were in the
  * end of the recordings that this was chosen on (0.475 at most): the voice of one who speaks for long has several
  * manners, each of which is like itself.
  */
 const ONE_NEAR_VOICE = 0.75;
 const NEAR = 0.54;
-/** How like two pieces of one voice usually are by cosine, as if so many pairs were known. */
+/** How like two subsegments of one voice usually are by cosine, as if so many pairs were known. */
 const USUAL_SIMILARITY = 0.5;
 const USUAL_PAIRS = 3;
 /** What is less would let noise divide by nothing. */
