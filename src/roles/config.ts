@@ -51,7 +51,7 @@ export interface Config {
   webhookAllowPrivate: boolean;
   jsonBytes: number;
   uploadBytes: number;
-  /** Largest file that comes in pieces. */
+  /** Largest file that comes in parts. */
   fileBytes: number;
   /** `auto`, `bundled`, or the path of an FFmpeg. */
   ffmpeg: string;
