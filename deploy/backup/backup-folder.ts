@@ -8,10 +8,10 @@ import { z } from "zod";
 import { StepError } from "../setup/step-error.mjs";
 import { errorCode } from "../supervisor/error-code.ts";
 import { placeOf } from "../supervisor/folder-place.ts";
+import { type Encryption, makeKey, openKey, UNENCRYPTED } from "./encryption.ts";
 import { diskFault } from "./faults.ts";
 import { type Manifest, parseManifest } from "./manifest.ts";
 import { ObjectFolder, syncFolder } from "./objects.ts";
-import { makeKey, openKey, type Sealing, UNSEALED } from "./sealing.ts";
 
 const MARKER = "backup.json";
 const KEY = "key.json";
@@ -45,15 +45,15 @@ interface Opening {
 export class BackupFolder {
   readonly path: string;
   readonly objects: ObjectFolder;
-  readonly isSealed: boolean;
-  readonly #sealing: Sealing;
+  readonly isEncrypted: boolean;
+  readonly #encryption: Encryption;
   readonly #lock: Server;
 
-  private constructor(path: string, sealing: Sealing, lock: Server) {
+  private constructor(path: string, encryption: Encryption, lock: Server) {
     this.path = path;
-    this.objects = new ObjectFolder(join(path, OBJECTS), sealing);
-    this.isSealed = sealing.isSealed;
-    this.#sealing = sealing;
+    this.objects = new ObjectFolder(join(path, OBJECTS), encryption);
+    this.isEncrypted = encryption.isEncrypted;
+    this.#encryption = encryption;
     this.#lock = lock;
   }
 
@@ -65,8 +65,8 @@ export class BackupFolder {
     });
     const lock = await takeLock(path);
     try {
-      const sealing = await sealingOf(path, passphrase, store);
-      const folder = new BackupFolder(path, sealing, lock);
+      const encryption = await encryptionOf(path, passphrase, store);
+      const folder = new BackupFolder(path, encryption, lock);
       // A restore reads also from where nothing can be written.
       if (store !== undefined) {
         await mkdir(join(path, BACKUPS), { recursive: true, mode: 0o700 });
@@ -109,7 +109,7 @@ export class BackupFolder {
     try {
       const written = await open(temporary, "wx", 0o600);
       try {
-        for await (const part of this.#sealing.seal(manifestName(name), once(content))) {
+        for await (const part of this.#encryption.encrypt(manifestName(name), once(content))) {
           await written.writeFile(part);
         }
         await written.sync();
@@ -139,7 +139,8 @@ export class BackupFolder {
     try {
       const parts: Uint8Array[] = [];
       const stored = once(await readFile(file));
-      for await (const part of this.#sealing.unseal(manifestName(name), stored)) parts.push(part);
+      for await (const part of this.#encryption.decrypt(manifestName(name), stored))
+        parts.push(part);
       const most = { maxOutputLength: MOST_MANIFEST_BYTES };
       const manifest = parseManifest((await expanded(Buffer.concat(parts), most)).toString());
       if (manifest.name !== name) throw new Error("It has the name of another one.");
@@ -191,11 +192,11 @@ function takeLock(path: string): Promise<Server> {
   });
 }
 
-async function sealingOf(
+async function encryptionOf(
   path: string,
   passphrase: string | undefined,
   store: string | undefined,
-): Promise<Sealing> {
+): Promise<Encryption> {
   const marker = await readMarker(path);
   if (marker === undefined) {
     const isEmpty = (await readdir(path)).every((each) => UNFINISHED.test(each));
@@ -220,7 +221,7 @@ async function sealingOf(
       "leave the passphrase out, or begin another folder with it",
     );
   }
-  if (!marker.sealed) return UNSEALED;
+  if (!marker.sealed) return UNENCRYPTED;
   if (passphrase === undefined) {
     throw new StepError(
       `the backups in ${path} are encrypted`,
@@ -235,7 +236,7 @@ async function begin(
   path: string,
   passphrase: string | undefined,
   store: string,
-): Promise<Sealing> {
+): Promise<Encryption> {
   const made = passphrase === undefined ? undefined : await makeKey(passphrase);
   const sealed = made !== undefined;
   if (made !== undefined) await writeDurably(join(path, KEY), made.file);
@@ -243,7 +244,7 @@ async function begin(
     ...{ what: "backups of voice-session-service", version: VERSION, store, sealed },
   };
   await writeDurably(join(path, MARKER), `${JSON.stringify(marker)}\n`);
-  return made?.sealing ?? UNSEALED;
+  return made?.encryption ?? UNENCRYPTED;
 }
 
 async function readMarker(path: string): Promise<Marker | undefined> {

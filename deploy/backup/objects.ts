@@ -3,8 +3,8 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCode } from "../supervisor/error-code.ts";
+import { DamagedCiphertext, type Encryption } from "./encryption.ts";
 import { diskFault } from "./faults.ts";
-import { BrokenSeal, type Sealing } from "./sealing.ts";
 
 /** Content that is kept once, whatever names it. */
 export interface StoredObject {
@@ -33,7 +33,7 @@ export class UnexpectedContent extends Error {
 export class DamagedObject extends Error {}
 
 const TEMPORARY = "tmp";
-/** What is sealed here: no manifest opens as an object. */
+/** What is encrypted here: no manifest opens as an object. */
 const WHAT = "object";
 
 /**
@@ -42,13 +42,13 @@ const WHAT = "object";
  */
 export class ObjectFolder {
   readonly #folder: string;
-  readonly #sealing: Sealing;
+  readonly #encryption: Encryption;
   readonly #touched = new Set<string>();
   readonly written: Written = { objects: 0, bytes: 0 };
 
-  constructor(folder: string, sealing: Sealing) {
+  constructor(folder: string, encryption: Encryption) {
     this.#folder = folder;
-    this.#sealing = sealing;
+    this.#encryption = encryption;
   }
 
   /** Makes the folder, and removes what an interrupted run left half written. */
@@ -82,15 +82,15 @@ export class ObjectFolder {
    * put.
    */
   async *read(sha256: string): AsyncGenerator<Uint8Array> {
-    const name = this.#sealing.nameOf(sha256);
+    const name = this.#encryption.nameOf(sha256);
     const hash = createHash("sha256");
     try {
-      for await (const piece of this.#sealing.unseal(WHAT, bytesOf(this.#path(name)))) {
+      for await (const piece of this.#encryption.decrypt(WHAT, bytesOf(this.#path(name)))) {
         hash.update(piece);
         yield piece;
       }
     } catch (error) {
-      if (error instanceof BrokenSeal) throw new DamagedObject(error.message);
+      if (error instanceof DamagedCiphertext) throw new DamagedObject(error.message);
       if (errorCode(error) === "ENOENT") throw new DamagedObject("It is gone.");
       throw error;
     }
@@ -99,7 +99,7 @@ export class ObjectFolder {
 
   /** Puts a damaged object out of the way, so that the next backup copies its content again. */
   async discard(sha256: string): Promise<void> {
-    const path = this.#path(this.#sealing.nameOf(sha256));
+    const path = this.#path(this.#encryption.nameOf(sha256));
     await rename(path, `${path}.damaged`).catch((error: unknown) => {
       if (errorCode(error) !== "ENOENT") throw diskFault(error, this.#folder);
     });
@@ -114,7 +114,7 @@ export class ObjectFolder {
 
   /** Removes what is none of these (SHA-256, hex); returns how much that was. */
   async keepOnly(wanted: ReadonlySet<string>, signal: AbortSignal): Promise<Written> {
-    const names = new Set([...wanted].map((each) => this.#sealing.nameOf(each)));
+    const names = new Set([...wanted].map((each) => this.#encryption.nameOf(each)));
     const removed = { objects: 0, bytes: 0 };
     for (const prefix of await readdir(this.#folder)) {
       if (prefix === TEMPORARY) continue;
@@ -165,7 +165,7 @@ export class ObjectFolder {
       });
     const file = await onDisk(open(path, "wx", 0o600));
     try {
-      for await (const piece of this.#sealing.seal(WHAT, counted())) {
+      for await (const piece of this.#encryption.encrypt(WHAT, counted())) {
         await onDisk(file.writeFile(piece));
       }
       await onDisk(file.sync());
@@ -176,7 +176,7 @@ export class ObjectFolder {
   }
 
   async #settle(temporary: string, { sha256 }: StoredObject): Promise<void> {
-    const path = this.#path(this.#sealing.nameOf(sha256));
+    const path = this.#path(this.#encryption.nameOf(sha256));
     try {
       // Another file held the same.
       if (await this.has(sha256)) return;
@@ -193,7 +193,7 @@ export class ObjectFolder {
 
   async has(sha256: string): Promise<boolean> {
     try {
-      await stat(this.#path(this.#sealing.nameOf(sha256)));
+      await stat(this.#path(this.#encryption.nameOf(sha256)));
       return true;
     } catch (error) {
       if (errorCode(error) === "ENOENT") return false;

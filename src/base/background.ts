@@ -14,7 +14,7 @@ interface BackgroundOptions {
   log: Log;
 }
 
-interface Piece {
+interface Task {
   name: string;
   work: () => Promise<void>;
 }
@@ -22,7 +22,7 @@ interface Piece {
 /** Runs tasks after their caller was answered: their number is bounded, and failures are logged. */
 export class Background implements QueueOwner {
   readonly #options: BackgroundOptions;
-  readonly #waiting: BoundedQueue<Piece>;
+  readonly #waiting: BoundedQueue<Task>;
   readonly #running = new Set<Promise<void>>();
   #stopped = false;
 
@@ -65,16 +65,16 @@ export class Background implements QueueOwner {
 
   #next(): void {
     if (this.#running.size >= this.#options.concurrency) return;
-    const piece = this.#waiting.take();
-    if (piece === undefined) return;
-    const running = this.#run(piece).finally(() => {
+    const task = this.#waiting.take();
+    if (task === undefined) return;
+    const running = this.#run(task).finally(() => {
       this.#running.delete(running);
       this.#next();
     });
     this.#running.add(running);
   }
 
-  async #run({ name, work }: Piece): Promise<void> {
+  async #run({ name, work }: Task): Promise<void> {
     const { log, timeoutMs } = this.#options;
     try {
       await withTimeout(work(), timeoutMs, name);

@@ -593,7 +593,7 @@ export const SETTINGS = {
     unit: "tokens",
     default: 8_000,
     readers: ["worker"],
-    what: "the most that one request has, with its answer: no more than the server gives a request. Longer sessions are worked on in pieces of this size",
+    what: "the most that one request has, with its answer: no more than the server gives a request. Longer sessions are worked on in parts of this size",
   },
   LLM_DAILY_TOKENS: {
     group: "workers",
@@ -743,7 +743,7 @@ export const SETTINGS = {
     unit: "bytes",
     default: 4_294_967_296,
     readers: ["front"],
-    what: "the largest file that comes in pieces, by the resumable route",
+    what: "the largest file that comes in parts, by the resumable route",
   },
   FFMPEG: {
     group: "limits",

@@ -11,7 +11,7 @@ export class UnacknowledgedAudio {
   #sent = 0;
   #sentTo = 0;
 
-  /** `mayCut`: false where each piece is a message of its own. */
+  /** `mayCut`: false where each fragment is a message of its own. */
   constructor(mayCut: boolean) {
     this.#mayCut = mayCut;
   }

@@ -4,26 +4,26 @@ import { delay } from "./delay.ts";
 import { ApiError, UploadError, VoiceError } from "./errors.ts";
 import type { components } from "./gen/api-schema.ts";
 
-/** The service judges what a file is by its first piece: a small one, so that nothing is sent in vain. */
+/** The service judges what a file is by its first part: a small one, so that nothing is sent in vain. */
 const FIRST = 64 * 1024;
 
 /** More in a request brings nothing: the service makes each durable. */
 const MOST = 8 * 1024 * 1024;
 
-/** How long a piece should take, milliseconds: so often it is known how much has come. */
+/** How long a part should take, milliseconds: so often it is known how much has come. */
 const AIM_MS = 2_000;
 
 const GROWTH = 4;
 
 /** How many bytes of a file go in a request, by how long those before took. */
-export class PieceSize {
+export class PartSize {
   #next = FIRST;
 
   get next(): number {
     return this.#next;
   }
 
-  /** The piece of this size has come, after so many milliseconds. */
+  /** The part of this size has come, after so many milliseconds. */
   took(ms: number): void {
     const wanted = Math.round(this.#next * Math.min(GROWTH, AIM_MS / Math.max(1, ms)));
     this.#next = Math.min(MOST, Math.max(FIRST, wanted));
@@ -69,13 +69,13 @@ export interface UploadOptions {
 }
 
 const TUS = { "Tus-Resumable": "1.0.0" };
-/** A piece that takes so long is on a line that has broken: what came of it until then is kept. */
-const PIECE_MS = 60_000;
+/** A part that takes so long is on a line that has broken: what came of it until then is kept. */
+const PART_MS = 60_000;
 /** Time between two polls whether the sound is in the session, milliseconds. */
 const POLL_MS = 500;
 
 /**
- * Brings a whole file to a session by tus 1.0, in pieces. After each failure that may pass it asks
+ * Brings a whole file to a session by tus 1.0, in parts. After each failure that may pass it asks
  * how much the service has, and goes on there. Rejects with `UploadError` when the file cannot be
  * stored, `ApiError` for other refusals, or the signal's reason.
  */
@@ -84,7 +84,7 @@ export class FileUpload {
   readonly #sessionId: string;
   readonly #file: Blob;
   readonly #options: UploadOptions;
-  readonly #pieces = new PieceSize();
+  readonly #parts = new PartSize();
   #address: string | undefined;
   #offset = 0;
   /** Failures since the last byte that came. */
@@ -151,7 +151,7 @@ export class FileUpload {
         const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
         if (++this.#failures >= backOff.attempts || asksTooMuch(asked, backOff)) throw error;
         const waitMs = Math.max(asked, waitBefore(this.#failures, backOff));
-        this.#pieces.failed();
+        this.#parts.failed();
         onRetry?.(error, waitMs);
         await pause(waitMs, signal);
         signal?.throwIfAborted();
@@ -238,16 +238,16 @@ export class FileUpload {
     const from = this.#offset;
     // All came with the request before, whose answer did not.
     if (from === this.#file.size) return;
-    const piece = this.#file.slice(from, from + this.#pieces.next);
+    const part = this.#file.slice(from, from + this.#parts.next);
     const headers = {
       ...TUS,
       "Content-Type": "application/offset+octet-stream",
       "Upload-Offset": String(from),
     };
-    const order = { method: "PATCH", headers, body: await piece.arrayBuffer() };
+    const order = { method: "PATCH", headers, body: await part.arrayBuffer() };
     const began = performance.now();
-    const answer = await this.#send(this.#address ?? "", order, PIECE_MS);
-    this.#pieces.took(performance.now() - began);
+    const answer = await this.#send(this.#address ?? "", order, PART_MS);
+    this.#parts.took(performance.now() - began);
     this.#moved(answer.headers.get("upload-offset"));
   }
 
@@ -285,20 +285,20 @@ export class FileUpload {
 }
 
 /**
- * Of a piece also 409 and 423: the request before, which broke, still has it in hand, or brought more
+ * Of a part also 409 and 423: the request before, which broke, still has it in hand, or brought more
  * than it told.
  */
 function isPassing(error: VoiceError): boolean {
   if (error.code === "session_ended") return false;
-  return error.isRetryable || isConflict(error) || isOfPiece(error, 423);
+  return error.isRetryable || isConflict(error) || isOfPart(error, 423);
 }
 
 /** The service has another number of bytes than was thought, or takes none any more. */
 function isConflict(error: VoiceError): boolean {
-  return isOfPiece(error, 409);
+  return isOfPart(error, 409);
 }
 
-function isOfPiece(error: VoiceError, status: number): boolean {
+function isOfPart(error: VoiceError, status: number): boolean {
   return error instanceof ApiError && error.call.startsWith("PATCH ") && error.status === status;
 }
 
@@ -309,7 +309,7 @@ function isGone(error: unknown): boolean {
 
 /** True when nobody can go on any more; whoever signs in again, or is let in again, may. */
 function isFinal(error: unknown): boolean {
-  if (!(error instanceof VoiceError) || error.isRetryable || isOfPiece(error, 423)) return false;
+  if (!(error instanceof VoiceError) || error.isRetryable || isOfPart(error, 423)) return false;
   if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return false;
   return error.code !== "" && error.code !== "invalid_answer";
 }

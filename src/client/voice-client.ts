@@ -140,7 +140,7 @@ export class VoiceClient {
   }
 
   /**
-   * Brings a whole file to a session, in pieces that are gone on with after a break, with a `store`
+   * Brings a whole file to a session, in parts that are gone on with after a break, with a `store`
    * also by another process or a page that was loaded again. In Node `await fs.openAsBlob(path)`
    * opens one of any size.
    */

@@ -72,7 +72,7 @@ function splitBare(words: readonly string[], pauses: ReadonlySet<number>): strin
   );
 }
 
-/** Cuts before the words that `isStart` accepts, unless a piece would be too short. */
+/** Cuts before the words that `isStart` accepts, unless a part would be too short. */
 function cutAt(span: WordSpan, isStart: (index: number) => boolean): WordSpan[] {
   const spans: WordSpan[] = [];
   let from = span.from;

@@ -1,9 +1,9 @@
 import type {
   LiveAudio,
   LiveFinalize,
-  LivePiece,
-  LivePieces,
-} from "../conversations/recording/stream-finalizer.ts";
+  LiveFragment,
+  LiveFragments,
+} from "../conversations/recording/chunk-assembler.ts";
 import type { StreamNotices } from "../conversations/recording/stream-routes.ts";
 import { decodeJson, encodeJson } from "../wire/envelope.ts";
 import { audioSubject, STREAMS_TAKEN } from "../wire/subjects.ts";
@@ -12,7 +12,7 @@ import type { MessageBus } from "./message-bus.ts";
 const NEWLINE = 0x0a;
 
 /** Sends streamed audio from fronts to the actor of its session, at most once. */
-export class BusAudio implements LivePieces {
+export class BusAudio implements LiveFragments {
   readonly #bus: MessageBus;
 
   constructor(bus: MessageBus) {
@@ -53,11 +53,12 @@ export class BusStreamNotices implements StreamNotices {
   }
 }
 
-/** Encodes audio as a line of JSON followed by its bytes. */
+/** Encodes audio as a line of JSON followed by its bytes. On the wire a fragment is a `piece`. */
 function encodeAudio(audio: LiveAudio): Uint8Array {
-  if (audio.kind === "finalize") return encodeJson(audio);
-  const { data, ...head } = audio;
-  const line = encodeJson(head);
+  const { index: piece, ...named } = audio;
+  if (named.kind === "finalize") return encodeJson({ ...named, piece });
+  const { data, ...head } = named;
+  const line = encodeJson({ ...head, kind: "piece", piece });
   const bytes = new Uint8Array(line.byteLength + 1 + data.byteLength);
   bytes.set(line);
   bytes[line.byteLength] = NEWLINE;
@@ -69,10 +70,11 @@ function encodeAudio(audio: LiveAudio): Uint8Array {
 function decodeAudio(bytes: Uint8Array): LiveAudio | undefined {
   const end = bytes.indexOf(NEWLINE);
   const head = decodeJson(end < 0 ? bytes : bytes.subarray(0, end)) as
-    | Partial<LivePiece | LiveFinalize>
+    | { kind?: string; sequence?: unknown; piece?: unknown }
     | undefined;
   if (typeof head?.sequence !== "number" || typeof head.piece !== "number") return undefined;
-  if (head.kind === "finalize") return head as LiveFinalize;
-  if (head.kind !== "piece" || end < 0) return undefined;
-  return { ...(head as LivePiece), data: bytes.subarray(end + 1) };
+  const { piece: index, kind, ...rest } = head;
+  if (kind === "finalize") return { ...(rest as LiveFinalize), kind, index };
+  if (kind !== "piece" || end < 0) return undefined;
+  return { ...(rest as LiveFragment), kind: "fragment", index, data: bytes.subarray(end + 1) };
 }

@@ -38,9 +38,9 @@ const FEW_BYTES = 32 * 1024;
 const GROWTH = 1.25;
 
 /**
- * When bytes that come in pieces are read again from their beginning: with each piece while they
+ * When bytes that come in parts are read again from their beginning: with each part while they
  * are few, then when they have grown by a quarter, so that all readings together walk a few times as
- * many bytes as came, however small the pieces are.
+ * many bytes as came, however small the parts are.
  */
 export class RepeatedTranscription {
   #next = 0;

@@ -159,7 +159,7 @@ export function diarizedAnswer(said: Transcription): Answer {
   };
 }
 
-/** An event that tells a piece of the text; all of them, joined, are the text. */
+/** An event that tells a part of the text; all of them, joined, are the text. */
 export function deltaEvent(delta: string): string {
   return sse({ type: "transcript.text.delta", delta });
 }

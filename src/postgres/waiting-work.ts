@@ -10,7 +10,7 @@ const waitingRow = z.object({
   deliveries: z.boolean(),
   silence: z.boolean(),
   recording: z.boolean(),
-  pieces: z.boolean(),
+  fragments: z.boolean(),
   files: z.boolean(),
 });
 
@@ -33,7 +33,7 @@ export class WaitingWorkStore {
   constructor(pool: DatabasePool) {
     this.#batcher = new LookupBatcher(async (keys) => {
       const found = await pool.one(sql.type(waitingRow)`
-        select commands, parked, jobs, deliveries, silence, recording, pieces, files
+        select commands, parked, jobs, deliveries, silence, recording, pieces as fragments, files
         from waiting_work()`);
       return keys.map(() => found);
     });

@@ -1,5 +1,5 @@
+import type { LiveFragment } from "../conversations/recording/chunk-assembler.ts";
 import type { Damage } from "../conversations/recording/integrity/file-damage.ts";
-import type { LivePiece } from "../conversations/recording/stream-finalizer.ts";
 import type { EngineRequest } from "../inference/engine-choice.ts";
 import type { Suspect } from "../session/status.ts";
 import type { Voices } from "../session/write.ts";
@@ -11,22 +11,27 @@ export interface AudioSource {
   /** Placed chunks with sequence >= `fromSequence`, in order, at most `limit`. */
   placed(sessionId: string, fromSequence: number, limit: number): Promise<PlacedChunk[]>;
   /**
-   * The stored bytes of a chunk; of a later piece of a stream, whose sequence is `piece`, with what
+   * The stored bytes of a chunk; of a later part of a stream, whose sequence is `part`, with what
    * belongs before them. Throws `not_found` when the audio was deleted, and `DamagedAudio` when
    * other bytes are stored than `digests` of its chunk says.
    */
   bytes(
     sessionId: string,
     sha256: string,
-    of: { digests: readonly string[] | undefined; piece: number | undefined },
+    of: { digests: readonly string[] | undefined; part: number | undefined },
   ): Promise<Buffer>;
   /** Notes that a chunk's file is damaged, for its owner and for operators. Never rejects. */
   noteDamage(sessionId: string, sha256: string, damage: Damage): Promise<void>;
   /**
-   * Pieces of a chunk that is being streamed, from `piece` on, in order, at most `limit`; none when
+   * Fragments of a chunk that is being streamed, from `index` on, in order, at most `limit`; none when
    * the chunk is already stored as a whole.
    */
-  pieces(sessionId: string, sequence: number, piece: number, limit: number): Promise<LivePiece[]>;
+  fragments(
+    sessionId: string,
+    sequence: number,
+    index: number,
+    limit: number,
+  ): Promise<LiveFragment[]>;
 }
 
 export interface OpeningPosition {

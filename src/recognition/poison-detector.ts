@@ -27,12 +27,12 @@ export function mayBeTheAudio(error: AppError | undefined): boolean {
   return error !== undefined && !NOBODYS_FAULT.has(error.code);
 }
 
-/** A chunk, a gap, or a piece of a chunk that is still being streamed. */
+/** A chunk, a gap, or a fragment of a chunk that is still being streamed. */
 export interface Fed {
   sequence: number;
   /** End of what was fed, in samples. */
   end: number;
-  kind: "chunk" | "piece" | "gap";
+  kind: "chunk" | "fragment" | "gap";
 }
 
 /**
@@ -100,8 +100,8 @@ export class PoisonDetector {
     const unread = this.#fed.findIndex(({ end }) => end > position);
     const passed = this.#fed.splice(0, unread < 0 ? this.#fed.length : unread);
     for (const { sequence, kind } of passed) {
-      // The cause of breaks may lie in a later piece of the same chunk.
-      if (kind === "piece" || this.isUnreadable(sequence)) continue;
+      // The cause of breaks may lie in a later fragment of the same chunk.
+      if (kind === "fragment" || this.isUnreadable(sequence)) continue;
       this.#suspects.delete(sequence);
       this.#readTo = Math.max(this.#readTo, sequence);
     }

@@ -5,15 +5,15 @@ import { SESSION_RATE } from "../base/audio/sample-rate.ts";
 import { soundKind } from "../base/codecs/sound-kinds.ts";
 import { LookupBatcher } from "../base/lookup-batcher.ts";
 import {
-  RECORDED_PIECE,
-  RECORDED_PIECES,
-  recordedPieces,
-} from "../conversations/recording/audio-files/piece-rows-store.ts";
-import { readPieces } from "../conversations/recording/audio-files/stored-pieces.ts";
+  RECORDED_FRAGMENT,
+  RECORDED_FRAGMENTS,
+  recordedFragments,
+} from "../conversations/recording/audio-files/fragment-rows-store.ts";
+import { readFragments } from "../conversations/recording/audio-files/stored-fragments.ts";
+import type { LiveFragment } from "../conversations/recording/chunk-assembler.ts";
 import type { Damage } from "../conversations/recording/integrity/file-damage.ts";
 import { digestsOf } from "../conversations/recording/integrity/stored-digests-store.ts";
 import type { VerifiedAudio } from "../conversations/recording/integrity/verified-audio.ts";
-import type { LivePiece } from "../conversations/recording/stream-finalizer.ts";
 import { readLead } from "../conversations/transcript/audio-parts-store.ts";
 import { optionalColumn } from "../postgres/optional-column.ts";
 import { tenantOf } from "../postgres/tenants.ts";
@@ -28,7 +28,7 @@ import type {
 } from "./audio-source.ts";
 
 /**
- * Most look-ups in one query: a checkpoint takes up to 100 kB, the pieces of a chunk up to three times
+ * Most look-ups in one query: a checkpoint takes up to 100 kB, the fragments of a chunk up to three times
  * that.
  */
 const MOST_OPENINGS = 20;
@@ -50,12 +50,12 @@ const chunkRow = z.object({
 
 /** SQL: whether hypotheses are wanted; true unless the stream's settings say otherwise. */
 const WANTS_INTERIM = sql.fragment`coalesce((a.settings->>'interim')::boolean, true)`;
-const pieceRow = z.object({
+const fragmentRow = z.object({
   ...place,
   mediaType: z.string(),
   sampleRate: z.number(),
   interim: z.boolean(),
-  ...RECORDED_PIECE,
+  ...RECORDED_FRAGMENT,
 });
 const openingRow = z.object({
   ...place,
@@ -83,7 +83,7 @@ type StoredAudio = Pick<VerifiedAudio, "read" | "note" | "readLog">;
 interface Lookup {
   sessionId: string;
   sequence: number;
-  piece: number;
+  index: number;
   limit: number;
 }
 
@@ -98,11 +98,11 @@ export class SessionAudio implements AudioSource {
     (places) => this.#readOpenings(places),
     MOST_OPENINGS,
   );
-  readonly #placed = new LookupBatcher<Omit<Lookup, "piece">, PlacedChunk[]>((lookups) =>
+  readonly #placed = new LookupBatcher<Omit<Lookup, "index">, PlacedChunk[]>((lookups) =>
     this.#readPlaced(lookups),
   );
-  readonly #pieces = new LookupBatcher<Lookup, LivePiece[]>(
-    (lookups) => this.#readPieces(lookups),
+  readonly #fragments = new LookupBatcher<Lookup, LiveFragment[]>(
+    (lookups) => this.#readFragments(lookups),
     MOST_LOOKUPS,
   );
 
@@ -114,12 +114,12 @@ export class SessionAudio implements AudioSource {
   async bytes(
     sessionId: string,
     sha256: string,
-    { digests, piece }: Parameters<AudioSource["bytes"]>[2],
+    { digests, part }: Parameters<AudioSource["bytes"]>[2],
   ): Promise<Buffer> {
     const data = await this.#audio.read(sessionId, sha256, digests);
     // Sound that was silenced in parts is kept as WAV.
-    if (piece === undefined || soundKind(data) === "wav") return data;
-    const lead = await readLead(this.#pool, sessionId, piece);
+    if (part === undefined || soundKind(data) === "wav") return data;
+    const lead = await readLead(this.#pool, sessionId, part);
     return lead === undefined ? data : Buffer.concat([lead, data]);
   }
 
@@ -136,13 +136,13 @@ export class SessionAudio implements AudioSource {
     return (await this.#placed.get({ sessionId, sequence: fromSequence, limit })) ?? [];
   }
 
-  async pieces(
+  async fragments(
     sessionId: string,
     sequence: number,
-    piece: number,
+    index: number,
     limit: number,
-  ): Promise<LivePiece[]> {
-    return (await this.#pieces.get({ sessionId, sequence, piece, limit })) ?? [];
+  ): Promise<LiveFragment[]> {
+    return (await this.#fragments.get({ sessionId, sequence, index, limit })) ?? [];
   }
 
   async #readOpenings(places: readonly OpeningPosition[]): Promise<(Opening | undefined)[]> {
@@ -200,7 +200,7 @@ export class SessionAudio implements AudioSource {
     });
   }
 
-  async #readPlaced(lookups: readonly Omit<Lookup, "piece">[]): Promise<PlacedChunk[][]> {
+  async #readPlaced(lookups: readonly Omit<Lookup, "index">[]): Promise<PlacedChunk[][]> {
     const rows = await this.#pool.any(sql.type(chunkRow)`
       select k.n::int, c.sequence, c.start_sample as start, c.length_samples as length,
         c.frames::int8 * ${SESSION_RATE}::int / c.sample_rate as samples,
@@ -221,10 +221,10 @@ export class SessionAudio implements AudioSource {
     return each;
   }
 
-  async #readPieces(lookups: readonly Lookup[]): Promise<LivePiece[][]> {
-    const rows = await this.#pool.any(sql.type(pieceRow)`
+  async #readFragments(lookups: readonly Lookup[]): Promise<LiveFragment[][]> {
+    const rows = await this.#pool.any(sql.type(fragmentRow)`
       select k.n::int, p.media_type as "mediaType", p.sample_rate as "sampleRate",
-        ${RECORDED_PIECES}, ${WANTS_INTERIM} as interim
+        ${RECORDED_FRAGMENTS}, ${WANTS_INTERIM} as interim
       from unnest(
           ${sql.array(of(lookups, "sessionId"), "uuid")}, ${sql.array(of(lookups, "sequence"), "int4")}
         ) with ordinality as k (id, sequence, n)
@@ -232,30 +232,30 @@ export class SessionAudio implements AudioSource {
         left join audio_streams a on a.session_id = k.id
       order by k.n, p.piece`);
     return Promise.all(
-      lookups.map((lookup, index) =>
-        this.#livePieces(
+      lookups.map((lookup, at) =>
+        this.#liveFragments(
           lookup,
-          rows.filter(({ n }) => n === index + 1),
+          rows.filter(({ n }) => n === at + 1),
         ),
       ),
     );
   }
 
-  async #livePieces(
-    { sessionId, sequence, piece: from, limit }: Lookup,
-    rows: readonly z.output<typeof pieceRow>[],
-  ): Promise<LivePiece[]> {
+  async #liveFragments(
+    { sessionId, sequence, index: from, limit }: Lookup,
+    rows: readonly z.output<typeof fragmentRow>[],
+  ): Promise<LiveFragment[]> {
     const [first] = rows;
     if (first === undefined) return [];
     const { mediaType, sampleRate, interim } = first;
     const format = { mediaType, sampleRate };
     let [startFrame, startByte] = [0, 0];
-    const stored = await readPieces(this.#audio, sessionId, recordedPieces(rows));
-    const placed = stored.map((each): LivePiece => {
+    const stored = await readFragments(this.#audio, sessionId, recordedFragments(rows));
+    const placed = stored.map((each): LiveFragment => {
       const place = { sequence, format, startFrame, startByte, interim };
       startFrame += each.frames;
       startByte += each.data.byteLength;
-      return { kind: "piece", ...place, ...each };
+      return { kind: "fragment", ...place, ...each };
     });
     return placed.slice(from, from + limit);
   }

@@ -21,7 +21,7 @@ import { type FinalTimes, noteTime } from "./final-times.ts";
 import { FinalizeAnswers } from "./finalize-answers.ts";
 import { type Beat, IdlePause } from "./idle-pause.ts";
 import { type InterruptionCounts, Interruptions } from "./interruptions.ts";
-import { type MeasurePiece, PieceMeasuring } from "./piece-measuring.ts";
+import { type MeasurePart, PartMeasuring } from "./part-measuring.ts";
 import { mayBeTheAudio, PoisonDetector } from "./poison-detector.ts";
 import { QuietSound, SilenceBeats } from "./quiet-sound.ts";
 import { endUnread, ReadProgress } from "./read-progress.ts";
@@ -50,8 +50,8 @@ interface SessionRecognitionOptions {
   interruptions?: InterruptionCounts;
   /** The state of the recording device, if it is known. */
   device?(): DeviceFrame | undefined;
-  /** Measures pieces of streams; absent where none are taken. */
-  measure?: MeasurePiece;
+  /** Measures parts of streams; absent where none are taken. */
+  measure?: MeasurePart;
   /** Called with how far the session was read, in samples, when that has changed. */
   readTo?(sessionId: string, samples: number): void;
   publish(frame: TransientFrame): void;
@@ -86,7 +86,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
   readonly #silence = new SilenceBeats();
   readonly #tail: StreamTail;
   readonly #second: Retranscriptions;
-  readonly #measuring: PieceMeasuring;
+  readonly #measuring: PartMeasuring;
   readonly #ends: FinalizeAnswers;
 
   constructor(options: SessionRecognitionOptions) {
@@ -98,7 +98,7 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       this.#publish({ type: "UtteranceEnd", session_id, end: toSeconds(end) }),
     );
     const parts = { ...options, notify: (command: SessionCommand) => this.#notify(command) };
-    this.#measuring = new PieceMeasuring(parts);
+    this.#measuring = new PartMeasuring(parts);
     this.#second = new Retranscriptions({
       ...parts,
       suspicionOf: (attempt) => this.#suspicionOf(attempt),
@@ -130,9 +130,9 @@ export class SessionRecognition implements Effects<SessionState, SessionEvent, S
       this.#sync(state);
     });
     if (state.timeline.next > 0) return;
-    source.pieces(sessionId, 0, 0, 1).then(
-      (pieces) => {
-        this.#isStreamed ||= pieces.length > 0;
+    source.fragments(sessionId, 0, 0, 1).then(
+      (fragments) => {
+        this.#isStreamed ||= fragments.length > 0;
         this.#sync(state);
       },
       (error: unknown) => log.warn({ error: errorMessage(error) }, "streamed audio not readable"),

@@ -24,8 +24,8 @@ interface StoredSound {
   sha256: string;
   /** Of what the file may hold, see `PlacedChunk`. */
   digests: readonly string[] | undefined;
-  /** Sequence of a piece of a stream, see `AudioSource.bytes`. */
-  piece: number | undefined;
+  /** Sequence of a part of a stream, see `AudioSource.bytes`. */
+  part: number | undefined;
 }
 
 /**
@@ -35,10 +35,10 @@ interface StoredSound {
  */
 export async function readStoredSound(
   { source, runtime, isWanted }: StoredSoundOptions,
-  { sessionId, sha256, digests, piece }: StoredSound,
+  { sessionId, sha256, digests, part }: StoredSound,
 ): Promise<{ data: Buffer } | { damaged: string } | undefined> {
   for (let tries = 0; isWanted(); tries += 1) {
-    const read = await tryReading(() => source.bytes(sessionId, sha256, { digests, piece }));
+    const read = await tryReading(() => source.bytes(sessionId, sha256, { digests, part }));
     if ("data" in read) return read;
     const wait = WAITS[tries];
     if (wait === undefined) {

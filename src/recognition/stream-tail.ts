@@ -2,15 +2,15 @@ import { longest, type QueueFigures, type QueueOwner } from "../base/queue-metri
 import type {
   LiveAudio,
   LiveFinalize,
-  LivePiece,
-} from "../conversations/recording/stream-finalizer.ts";
+  LiveFragment,
+} from "../conversations/recording/chunk-assembler.ts";
 import type { AudioSource } from "./audio-source.ts";
 
-/** Most pieces kept in memory for a reading that is behind; others are read from the store. */
-const MAX_PIECES = 256;
+/** Most fragments kept in memory for a reading that is behind; others are read from the store. */
+const MAX_FRAGMENTS = 256;
 const FETCH = 64;
 
-type TailSource = Pick<AudioSource, "pieces">;
+type TailSource = Pick<AudioSource, "fragments">;
 
 /**
  * Port: receives the streamed audio of one session as it becomes durable, at most once and in
@@ -22,7 +22,7 @@ interface LiveAudioFeed {
 }
 
 /**
- * The streamed audio of a session that is no chunk yet: pieces as they are received, and from the
+ * The streamed audio of a session that is no chunk yet: fragments as they are received, and from the
  * store those that were not received or not kept.
  */
 export class StreamTail {
@@ -30,11 +30,11 @@ export class StreamTail {
   readonly #feed: LiveAudioFeed;
   readonly #source: TailSource;
   #stopFollowing: (() => void) | undefined;
-  #pieces: LivePiece[] = [];
-  /** The store may hold pieces that were not received. */
+  #fragments: LiveFragment[] = [];
+  /** The store may hold fragments that were not received. */
   #isUnsure = true;
   #finalize: LiveFinalize | undefined;
-  /** Undefined until the store was read or a piece was received. */
+  /** Undefined until the store was read or a fragment was received. */
   #interim: boolean | undefined;
   #told = 0;
 
@@ -56,7 +56,7 @@ export class StreamTail {
   async learnInterim(asked: Promise<{ interim: boolean }>): Promise<void> {
     const told = this.#told;
     const { interim } = await asked;
-    // A piece that was received meanwhile has the newer setting.
+    // A fragment that was received meanwhile has the newer setting.
     if (told === this.#told) this.#interim = interim;
   }
 
@@ -68,44 +68,44 @@ export class StreamTail {
     });
   }
 
-  /** The number of pieces that wait for the reading. */
+  /** The number of fragments that wait for the reading. */
   get kept(): number {
-    return this.#pieces.length;
+    return this.#fragments.length;
   }
 
   stop(): void {
     this.#stopFollowing?.();
     this.#stopFollowing = undefined;
-    this.#pieces = [];
+    this.#fragments = [];
   }
 
-  /** Must be called when a reading begins again: earlier pieces may be requested again. */
+  /** Must be called when a reading begins again: earlier fragments may be requested again. */
   rewind(): void {
     this.#isUnsure = true;
   }
 
   /**
-   * Piece `piece` of chunk `sequence`; undefined when it is not there yet, or is stored as a chunk
+   * Fragment `index` of chunk `sequence`; undefined when it is not there yet, or is stored as a chunk
    * already.
    */
-  async next(sequence: number, piece: number): Promise<LivePiece | undefined> {
-    const known = this.#drop(sequence, piece);
+  async next(sequence: number, index: number): Promise<LiveFragment | undefined> {
+    const known = this.#drop(sequence, index);
     if (known !== undefined) return known;
-    // When only later pieces were received, those between were lost on their way or are chunks by
+    // When only later fragments were received, those between were lost on their way or are chunks by
     // now.
-    if (!this.#isUnsure && this.#pieces.length === 0) return undefined;
+    if (!this.#isUnsure && this.#fragments.length === 0) return undefined;
     this.#isUnsure = false;
-    const stored = await this.#source.pieces(this.#sessionId, sequence, piece, FETCH);
+    const stored = await this.#source.fragments(this.#sessionId, sequence, index, FETCH);
     if (stored.length === FETCH) this.#isUnsure = true;
     this.#merge(stored);
-    return this.#drop(sequence, piece);
+    return this.#drop(sequence, index);
   }
 
   /** True once for each requested end of an utterance, when all audio before it was returned. */
-  takeFinalize(sequence: number, piece: number): boolean {
+  takeFinalize(sequence: number, index: number): boolean {
     const mark = this.#finalize;
     if (mark === undefined) return false;
-    const isPast = mark.sequence < sequence || (mark.sequence === sequence && mark.piece <= piece);
+    const isPast = mark.sequence < sequence || (mark.sequence === sequence && mark.index <= index);
     if (isPast) this.#finalize = undefined;
     return isPast;
   }
@@ -117,53 +117,53 @@ export class StreamTail {
     }
     this.#interim = audio.interim;
     this.#told += 1;
-    this.#pieces.push(audio);
-    if (this.#pieces.length <= MAX_PIECES) return;
-    this.#pieces.shift();
+    this.#fragments.push(audio);
+    if (this.#fragments.length <= MAX_FRAGMENTS) return;
+    this.#fragments.shift();
     this.#isUnsure = true;
   }
 
   /**
-   * Drops earlier pieces, and removes and returns the requested one when it is the next one kept.
+   * Drops earlier fragments, and removes and returns the requested one when it is the next one kept.
    */
-  #drop(sequence: number, piece: number): LivePiece | undefined {
-    const from = this.#pieces.findIndex(
-      (each) => each.sequence > sequence || (each.sequence === sequence && each.piece >= piece),
+  #drop(sequence: number, index: number): LiveFragment | undefined {
+    const from = this.#fragments.findIndex(
+      (each) => each.sequence > sequence || (each.sequence === sequence && each.index >= index),
     );
-    this.#pieces.splice(0, from < 0 ? this.#pieces.length : from);
-    const [first] = this.#pieces;
-    if (first?.sequence !== sequence || first.piece !== piece) return undefined;
-    return this.#pieces.shift();
+    this.#fragments.splice(0, from < 0 ? this.#fragments.length : from);
+    const [first] = this.#fragments;
+    if (first?.sequence !== sequence || first.index !== index) return undefined;
+    return this.#fragments.shift();
   }
 
-  /** Puts stored pieces before received ones, each piece once. */
-  #merge(stored: LivePiece[]): void {
+  /** Puts stored fragments before received ones, each fragment once. */
+  #merge(stored: LiveFragment[]): void {
     const last = stored.at(-1);
     if (last === undefined) return;
-    const later = this.#pieces.filter(
+    const later = this.#fragments.filter(
       (each) =>
         each.sequence > last.sequence ||
-        (each.sequence === last.sequence && each.piece > last.piece),
+        (each.sequence === last.sequence && each.index > last.index),
     );
-    this.#pieces = [...stored, ...later];
+    this.#fragments = [...stored, ...later];
   }
 }
 
 /** The tails of the sessions of this process. */
 export class StreamTails implements QueueOwner {
   readonly #feed: LiveAudioFeed;
-  readonly #source: Pick<AudioSource, "pieces">;
+  readonly #source: Pick<AudioSource, "fragments">;
   readonly #tails = new Set<StreamTail>();
 
-  constructor(feed: LiveAudioFeed, source: Pick<AudioSource, "pieces">) {
+  constructor(feed: LiveAudioFeed, source: Pick<AudioSource, "fragments">) {
     this.#feed = feed;
     this.#source = source;
   }
 
-  /** A page from the store may precede the received pieces. */
+  /** A page from the store may precede the received fragments. */
   get queues(): readonly QueueFigures[] {
     const length = longest([...this.#tails].map(({ kept }) => kept));
-    return [{ queue: "stream_pieces_held", length, limit: MAX_PIECES + FETCH, refused: 0 }];
+    return [{ queue: "stream_pieces_held", length, limit: MAX_FRAGMENTS + FETCH, refused: 0 }];
   }
 
   /** Opens a tail, which must be closed with `close`. */

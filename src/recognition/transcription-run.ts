@@ -1,4 +1,4 @@
-import { isPieceMediaType } from "../base/codecs/sound-types.ts";
+import { isPartMediaType } from "../base/codecs/sound-types.ts";
 import { type AppError, toAppError } from "../base/errors.ts";
 import type { TranscriptionStream } from "../inference/transcription-stream.ts";
 import { resumePoint } from "../session/resume-points.ts";
@@ -48,7 +48,7 @@ export class TranscriptionRun {
   #closed = false;
   #fetched: PlacedChunk[] = [];
   /** The part of chunk `sequence` that was fed while the chunk was being streamed. */
-  #part: FedPart = { sequence: -1, pieces: 0, bytes: 0, end: 0 };
+  #part: FedPart = { sequence: -1, fragments: 0, bytes: 0, end: 0 };
 
   constructor(options: TranscriptionRunOptions) {
     this.#options = options;
@@ -215,12 +215,12 @@ export class TranscriptionRun {
       // A gap at the end was reopened and its chunks will be placed again, or the record is ahead
       // because another activation took over.
       if (this.#sequence > timeline.next) return;
-      if (this.#options.tail?.takeFinalize(this.#sequence, this.#fedPieces())) {
+      if (this.#options.tail?.takeFinalize(this.#sequence, this.#fedFragments())) {
         this.#finalizeAt = this.#fedTo;
         stream.send({ $case: "finalize", value: {} });
       }
       if (this.#sequence >= timeline.next) {
-        if (await this.#feedPiece(stream)) continue;
+        if (await this.#feedFragment(stream)) continue;
         // The last chunk may have come while this waited, even if there was nothing to wait for.
         if (this.#sequence < this.#options.timeline().next) continue;
         this.#finishIfAll(stream);
@@ -262,15 +262,15 @@ export class TranscriptionRun {
       return true;
     }
     const { sequence, mediaType } = chunk;
-    // A piece of a stream in which no packet ends.
+    // A part of a stream in which no packet ends.
     if (chunk.length === 0 && chunk.samples === 0) {
       if (gap !== undefined) this.#options.onLate?.(gap);
       this.#noteFed(sequence, "chunk");
       return true;
     }
-    const piece = isPieceMediaType(mediaType) ? sequence : undefined;
     const { sha256, digests } = chunk;
-    const asked = { sessionId, sha256, digests, piece };
+    const laterPart = isPartMediaType(mediaType) ? sequence : undefined;
+    const asked = { sessionId, sha256, digests, part: laterPart };
     const read = await readStoredSound({ source, runtime, isWanted: () => !this.#closed }, asked);
     if (this.#closed || read === undefined) return false;
     if ("damaged" in read) {
@@ -334,20 +334,20 @@ export class TranscriptionRun {
     detector.read(this.#processedTo);
   }
 
-  #fedPieces(): number {
-    return this.#part.sequence === this.#sequence ? this.#part.pieces : 0;
+  #fedFragments(): number {
+    return this.#part.sequence === this.#sequence ? this.#part.fragments : 0;
   }
 
-  /** Feeds the next piece of a chunk that has no place yet; false when there is none. */
-  async #feedPiece(stream: TranscriptionStream): Promise<boolean> {
+  /** Feeds the next fragment of a chunk that has no place yet; false when there is none. */
+  async #feedFragment(stream: TranscriptionStream): Promise<boolean> {
     const { tail, timeline, detector } = this.#options;
     const sequence = this.#sequence;
     if (tail === undefined || detector.isUnreadable(sequence)) return false;
-    const piece = await tail.next(sequence, this.#fedPieces());
+    const fragment = await tail.next(sequence, this.#fedFragments());
     // The chunk was placed meanwhile: the rest of it is fed with the chunk.
     if (this.#closed || timeline().next !== sequence) return !this.#closed;
-    if (piece === undefined) return false;
-    const { format, startFrame, startByte, frames, data } = piece;
+    if (fragment === undefined) return false;
+    const { format, startFrame, startByte, frames, data } = fragment;
     const start = positionOf(timeline(), format.sampleRate, startFrame);
     const end = positionOf(timeline(), format.sampleRate, startFrame + frames);
     this.#full = !stream.send({
@@ -362,12 +362,12 @@ export class TranscriptionRun {
     });
     this.#part = {
       sequence,
-      pieces: piece.piece + 1,
+      fragments: fragment.index + 1,
       bytes: startByte + data.byteLength,
       end,
     };
     this.#fedTo = Math.max(this.#fedTo, end);
-    this.#noteFed(sequence, "piece");
+    this.#noteFed(sequence, "fragment");
     return true;
   }
 
@@ -390,4 +390,4 @@ export class TranscriptionRun {
 }
 
 /** `end` is a position on the timeline. */
-type FedPart = Record<"sequence" | "pieces" | "bytes" | "end", number>;
+type FedPart = Record<"sequence" | "fragments" | "bytes" | "end", number>;

@@ -150,21 +150,21 @@ function scriptRoute(reference: () => Promise<Reference>): Route {
         Vary: "Accept-Encoding",
         ...(isPacked && { "Content-Encoding": "gzip" }),
       };
-      return { status: 200, headers, stream: inPieces(isPacked ? packed : script) };
+      return { status: 200, headers, stream: inParts(isPacked ? packed : script) };
     },
   });
 }
 
 const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
-const PIECE_BYTES = 64 * 1024;
+const PART_BYTES = 64 * 1024;
 
 /** A stream, as strangers who do not read must not make the socket hold megabytes for each. */
-function inPieces(bytes: Buffer): BodyStream {
+function inParts(bytes: Buffer): BodyStream {
   return {
     length: bytes.byteLength,
     async *open() {
-      for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
-        yield bytes.subarray(at, at + PIECE_BYTES);
+      for (let at = 0; at < bytes.byteLength; at += PART_BYTES) {
+        yield bytes.subarray(at, at + PART_BYTES);
       }
     },
   };

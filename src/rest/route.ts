@@ -296,8 +296,8 @@ export interface Reply {
 export interface BodyStream {
   length: number;
   /**
-   * Yields exactly `length` bytes; each piece is buffered whole for a slow client. Called at most
-   * once, and not for HEAD; the next piece is requested only when the previous one was taken.
+   * Yields exactly `length` bytes; each part is buffered whole for a slow client. Called at most
+   * once, and not for HEAD; the next part is requested only when the previous one was taken.
    * `signal` aborts when the caller disconnects.
    */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
@@ -307,7 +307,7 @@ export interface BodyStream {
 export interface EventStream {
   /**
    * Yields the next text whenever there is one. The connection ends when none comes for 10 s, so a
-   * source that waits gives something without meaning. Each piece is taken before the next one is
+   * source that waits gives something without meaning. Each part is taken before the next one is
    * asked for. What it throws ends the connection, as the answer has begun.
    */
   open(signal: AbortSignal): AsyncIterable<string>;

@@ -16,7 +16,7 @@ import type { MessageBus } from "../nats/message-bus.ts";
 import type { AudioSource } from "../recognition/audio-source.ts";
 import type { FinalTimes } from "../recognition/final-times.ts";
 import type { InterruptionCounts } from "../recognition/interruptions.ts";
-import type { MeasurePiece } from "../recognition/piece-measuring.ts";
+import type { MeasurePart } from "../recognition/part-measuring.ts";
 import { SessionRecognition } from "../recognition/session-recognition.ts";
 import { StreamTails } from "../recognition/stream-tail.ts";
 import { createSessionBehaviour } from "../session/behaviour.ts";
@@ -49,8 +49,8 @@ export interface ActorOptions {
   fanout: LiveFanout;
   /** The state of a session's recording device, if it is known. */
   deviceOf?(sessionId: string): DeviceFrame | undefined;
-  /** Measures stored pieces of streams. */
-  measure?: MeasurePiece;
+  /** Measures stored parts of streams. */
+  measure?: MeasurePart;
   /** Called with the position up to which a session was read, in samples. */
   readTo?(sessionId: string, samples: number): void;
   finals?: FinalTimes;

@@ -50,7 +50,7 @@ export interface Config {
   /** Allows webhooks to private addresses, and over plain HTTP. */
   webhookAllowPrivate: boolean;
   uploadBytes: number;
-  /** Largest file that comes in pieces. */
+  /** Largest file that comes in parts. */
   fileBytes: number;
   /** `auto`, `bundled`, or the path of an FFmpeg. */
   ffmpeg: string;

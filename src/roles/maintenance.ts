@@ -26,7 +26,7 @@ import { createRedaction } from "./audio.ts";
 import { createRepeatedRedaction, erasureEffects } from "./erasure.ts";
 import { OTHER_TABLES } from "./other-tables.ts";
 import { type AppContext, featureContext } from "./shared.ts";
-import { createFinalizer } from "./streams.ts";
+import { createAssembler } from "./streams.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -63,7 +63,7 @@ export function startMaintenance(
   const endedRights = new EndedRightsStore(shared.pool);
   const redaction = createRedaction(shared, log);
   const notes = automaticNotes(new NotesStore(shared.pool), { clock, log });
-  const finalizer = createFinalizer(context);
+  const assembler = createAssembler(context);
   const gauges = {
     storedAudio: new StoredAudio(shared.pool),
     processing: new OldestProcessing(shared.pool),
@@ -74,8 +74,8 @@ export function startMaintenance(
       {
         name: "abandoned streams",
         every: 5 * SECOND,
-        ...ifAny("pieces"),
-        run: () => finalizer.sealAbandoned(),
+        ...ifAny("fragments"),
+        run: () => assembler.assembleAbandoned(),
       },
       {
         name: "audio of deleted sessions",

@@ -15,7 +15,7 @@ import { SessionBacklog } from "../postgres/outbox.ts";
 import { createPool } from "../postgres/pool.ts";
 import { FinalTimes } from "../recognition/final-times.ts";
 import type { InterruptionCounts } from "../recognition/interruptions.ts";
-import { pieceMeasure } from "../recognition/piece-measure-store.ts";
+import { partMeasure } from "../recognition/part-measure-store.ts";
 import { SessionAudio } from "../recognition/session-audio-store.ts";
 import { TranscriptionPositions } from "../recognition/transcription-positions-store.ts";
 import { PresenceWatch } from "../tenancy/devices/presence.ts";
@@ -69,7 +69,7 @@ export async function startSessions(context: AppContext): Promise<SessionsRole> 
       config.workerKey,
       config.speechEngine,
     ),
-    measure: pieceMeasure(shared.pool, { sounds: shared.sounds, audio, runtime }),
+    measure: partMeasure(shared.pool, { sounds: shared.sounds, audio, runtime }),
     line: shared.line,
     table: await openLeases(context, name),
     fanout: shared.fanout,

@@ -19,7 +19,7 @@ import {
   type AudioFolder,
   claimAudioStore,
 } from "../conversations/recording/audio-files/audio-folder-store.ts";
-import { PieceLogs } from "../conversations/recording/audio-files/piece-logs.ts";
+import { FragmentLogs } from "../conversations/recording/audio-files/fragment-logs.ts";
 import { AudioWatch } from "../conversations/recording/durable-files/audio-watch.ts";
 import {
   AudioDamage,
@@ -78,7 +78,7 @@ export interface Shared extends OpenedAudio {
   line: Bus;
   keys: KeyMaterial;
   /** The bytes of streams on their way into it. */
-  logs: PieceLogs;
+  logs: FragmentLogs;
   /** Whether files can be written there. */
   audioWatch: AudioWatch;
   /** Reads of `blobs`, compared with what is on record. */
@@ -144,7 +144,7 @@ export async function openShared(config: Config, log: Log, stack: Stack): Promis
   const { pool, runtime, unsafe } = await openDatabase(config, log, stack);
   const audio = await openAudio(config, pool, log, stack);
   const { blobs } = audio;
-  const logs = new PieceLogs({ store: blobs, runtime, log });
+  const logs = new FragmentLogs({ store: blobs, runtime, log });
   stack.push("logs of streams", () => logs.stop());
   const audioFolder = await claimAudioStore(pool, blobs);
   if (audioFolder.kind === "foreign") log.error({}, audioFolder.message);

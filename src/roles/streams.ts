@@ -1,5 +1,5 @@
+import { ChunkAssembler } from "../conversations/recording/chunk-assembler.ts";
 import { PostgresOpenChunks } from "../conversations/recording/open-chunks-store.ts";
-import { StreamFinalizer } from "../conversations/recording/stream-finalizer.ts";
 import { AudioStreams } from "../conversations/recording/stream-routes.ts";
 import {
   PostgresAudioStreams,
@@ -12,11 +12,11 @@ import { type AppContext, startPeriodic } from "./shared.ts";
 /** Numbers of waiting commands from which devices are told to wait. */
 const MAX_OUTBOX = { session: 2_000, partition: 5_000 };
 
-/** Creates the finalizer, which turns streamed audio into chunks. */
-export function createFinalizer({ log, runtime, shared }: AppContext): StreamFinalizer {
+/** Creates what turns streamed audio into chunks. */
+export function createAssembler({ log, runtime, shared }: AppContext): ChunkAssembler {
   const { pool, blobs, logs, notifier, mending } = shared;
-  return new StreamFinalizer({
-    unsealed: new PostgresOpenChunks(pool),
+  return new ChunkAssembler({
+    openChunks: new PostgresOpenChunks(pool),
     blobs,
     logs,
     notifier,
@@ -43,7 +43,7 @@ export function createAudioStreams(context: AppContext, backlog: OutboxBacklog):
   const streams = new AudioStreams({
     store,
     logs: shared.logs,
-    finalizer: createFinalizer(context),
+    assembler: createAssembler(context),
     live: new BusAudio(shared.line),
     notices: new BusStreamNotices(shared.line),
     signs: new PostgresStreamSigns(shared.pool),

@@ -24,7 +24,7 @@ type InsideCommand =
   | RetranscriptionCommand
   | RedoProgressCommand;
 
-/** The length of a later piece of a stream is known, or why it cannot be read. */
+/** The length of a later part of a stream is known, or why it cannot be read. */
 interface ChunkMeasuredCommand {
   type: "ChunkMeasured";
   sequence: number;

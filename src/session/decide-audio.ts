@@ -142,7 +142,7 @@ function placeAll(turn: Turn): void {
     const placement = placementOf(timeline, chunk);
     turn.emit({ type: "ChunkPlaced", chunkId, sequence, ...placement });
     failUnreadable(turn, chunk);
-    // A piece of a stream in which no packet ends: of late ones there is nothing to read again.
+    // A part of a stream in which no packet ends: of late ones there is nothing to read again.
     const isLate = sequence >= (timeline.lateFrom ?? Number.POSITIVE_INFINITY);
     if (isLate && placement.length === 0 && chunk.unreadable === undefined) {
       turn.emit({ type: "ChunkTranscribed", chunkId, sequence });
@@ -187,13 +187,13 @@ export function decideGapTimeout(turn: Turn, { sequence, signs }: GapTimeoutComm
   decideLateTimeout(turn, { type: "LateTimeout", ...(signs && { signs }) });
   if (sequence !== timeline.next || deadline === undefined || turn.now < deadline) return;
   // Stored streamed audio is not missing: it becomes a chunk soon.
-  const isThere = signs?.unsealed.includes(sequence) === true;
+  const isThere = signs?.openChunks.includes(sequence) === true;
   if (isThere && turn.now < deadline + turn.patience.chunk) return;
   if (stop !== undefined && signs !== undefined && mayStillSend(turn, stop.at, signs)) return;
   const [first] = timeline.waiting;
-  const piece = timeline.unmeasured?.find((chunk) => chunk.sequence >= timeline.next);
-  if (piece !== undefined && (first === undefined || piece.sequence < first.sequence)) {
-    return goOnBefore(turn, piece.sequence, stop !== undefined);
+  const part = timeline.unmeasured?.find((chunk) => chunk.sequence >= timeline.next);
+  if (part !== undefined && (first === undefined || part.sequence < first.sequence)) {
+    return goOnBefore(turn, part.sequence, stop !== undefined);
   }
   if (first === undefined) return giveUpTail(turn, stop?.lastSequence ?? -1);
   const length = timeline.nominal || toSamples(first.frames, first.sampleRate);
@@ -203,8 +203,8 @@ export function decideGapTimeout(turn: Turn, { sequence, signs }: GapTimeoutComm
 }
 
 /**
- * The wait for what comes before a piece of unknown length is over. As long as nothing has a place,
- * it is the stream's head that is missing: the piece waits for it, and is given up with it at last.
+ * The wait for what comes before a part of unknown length is over. As long as nothing has a place,
+ * it is the stream's head that is missing: the part waits for it, and is given up with it at last.
  */
 function goOnBefore(turn: Turn, sequence: number, isStopped: boolean): void {
   const { timeline, stop } = turn.state;
@@ -212,8 +212,8 @@ function goOnBefore(turn: Turn, sequence: number, isStopped: boolean): void {
   if (timeline.nominal === 0) {
     const headless = timeline.unmeasured ?? [];
     giveUpTail(turn, stop?.lastSequence ?? -1);
-    for (const piece of headless) {
-      turn.emit({ type: "ChunkFailed", ...named(piece), code: "not_audio", message: HEADLESS });
+    for (const part of headless) {
+      turn.emit({ type: "ChunkFailed", ...named(part), code: "not_audio", message: HEADLESS });
     }
     return;
   }
@@ -224,7 +224,7 @@ function goOnBefore(turn: Turn, sequence: number, isStopped: boolean): void {
 }
 
 const HEADLESS =
-  "The beginning of the recording, without which its pieces cannot be read, is missing.";
+  "The beginning of the recording, without which its parts cannot be read, is missing.";
 
 function named({ chunkId, sequence }: { chunkId: string; sequence: number }) {
   return { chunkId, sequence };

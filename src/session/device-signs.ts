@@ -8,7 +8,7 @@ export interface Signs {
   /** Time since the newest chunk of the session was stored; undefined when there is none. */
   chunkAgo: number | undefined;
   /** Sequences whose streamed audio is stored but is no chunk yet. */
-  unsealed: readonly number[];
+  openChunks: readonly number[];
 }
 
 /** Port: reads the signs of a session's device. Throws `unavailable`. */

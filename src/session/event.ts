@@ -64,7 +64,7 @@ export interface ChunkReceived {
   sampleRate: number;
   /** Why the chunk will fail as soon as it has its place. */
   unreadable?: string;
-  /** Its length is not known yet: it is a later piece of a stream. */
+  /** Its length is not known yet: it is a later part of a stream. */
   unmeasured?: true;
 }
 

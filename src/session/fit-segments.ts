@@ -66,10 +66,10 @@ export function fitSegments(
   segments: readonly RecognisedSegment[],
   room: Room,
 ): RecognisedSegment[] {
-  return segments.flatMap((segment) => pieces(segment, room));
+  return segments.flatMap((segment) => parts(segment, room));
 }
 
-function pieces(segment: RecognisedSegment, room: Room): RecognisedSegment[] {
+function parts(segment: RecognisedSegment, room: Room): RecognisedSegment[] {
   if (segment.words.length === 0) return slotOf(segment, room) === undefined ? [] : [segment];
   const slots = new Map<number, Word[]>();
   for (const word of segment.words) {

@@ -42,7 +42,7 @@ const OUTSIDE = {
   /**
    * `frames` counts the frames in the chunk's container, at its own rate; `unreadable` is set when
    * it is already known that the chunk cannot be read, and says why; `unmeasured` when its length
-   * shows only with the pieces before it, and then `frames` is 0.
+   * shows only with the parts before it, and then `frames` is 0.
    */
   ChunkStored: repeatable({
     chunkId: text,

@@ -100,7 +100,7 @@ export function besideRedactions(
   const spans = redactions.filter(({ label }) => label === undefined);
   return segments.flatMap((segment) =>
     spans.reduce<RecognisedSegment[]>(
-      (pieces, span) => pieces.flatMap((piece) => beside(piece, span)),
+      (parts, span) => parts.flatMap((part) => beside(part, span)),
       [segment],
     ),
   );

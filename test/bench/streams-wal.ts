@@ -1,15 +1,15 @@
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import { PieceLogs } from "../../src/conversations/recording/audio-files/piece-logs.ts";
+import { FragmentLogs } from "../../src/conversations/recording/audio-files/fragment-logs.ts";
 import { FolderBlobs } from "../../src/conversations/recording/audio-store/blobs.ts";
+import { ChunkAssembler } from "../../src/conversations/recording/chunk-assembler.ts";
 import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
-import { StreamFinalizer } from "../../src/conversations/recording/stream-finalizer.ts";
 import type { StreamSettings } from "../../src/conversations/recording/stream-records.ts";
 import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
 import { PostgresAudioStreams } from "../../src/conversations/recording/stream-store.ts";
 import { createPool } from "../../src/postgres/pool.ts";
-import { NO_LOGS } from "../support/piece-logs.ts";
+import { NO_LOGS } from "../support/fragment-logs.ts";
 import { NO_MENDING } from "../support/verified-audio.ts";
 import { BenchFixture } from "./bench-fixture.ts";
 import { interleave, medianRatio } from "./rounds.ts";
@@ -121,14 +121,14 @@ interface Round {
 async function stream({ fixture, pool, blobs }: Parts, count: number, isLogged: boolean) {
   const notifier = { notify: () => {} };
   const [runtime, log] = [systemRuntime, silentLog];
-  const kept = new PieceLogs({ store: blobs, runtime, log });
+  const kept = new FragmentLogs({ store: blobs, runtime, log });
   const logs = isLogged ? kept : NO_LOGS;
-  const finalizer = new StreamFinalizer({
-    ...{ unsealed: new PostgresOpenChunks(pool), blobs, logs, notifier, runtime, log },
+  const assembler = new ChunkAssembler({
+    ...{ openChunks: new PostgresOpenChunks(pool), blobs, logs, notifier, runtime, log },
     mending: NO_MENDING,
   });
   const streams = new AudioStreams({
-    ...{ store: new PostgresAudioStreams(pool), logs, finalizer, notifier, runtime, log },
+    ...{ store: new PostgresAudioStreams(pool), logs, assembler, notifier, runtime, log },
     live: { publish: () => {} },
     backlog: { check: () => {} },
     notices: { taken: () => {}, onTaken: () => () => {} },

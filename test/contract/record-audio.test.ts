@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { toLogEntry } from "../../src/conversations/recording/audio-files/stored-pieces.ts";
+import { toLogEntry } from "../../src/conversations/recording/audio-files/stored-fragments.ts";
 import type {
-  AudioPiece,
+  AudioFragment,
   StreamSettings,
 } from "../../src/conversations/recording/stream-records.ts";
 import { beginningOf } from "../support/opening-place.ts";
@@ -30,9 +30,9 @@ const FORMAT = { mediaType: "audio/pcm", sampleRate: 16_000 };
 
 const onBoth = bothRecords();
 
-function piece(sequence: number, n: number): AudioPiece {
+function fragment(sequence: number, n: number): AudioFragment {
   const data = Uint8Array.of(n, n + 1, n + 2, n + 3);
-  return { sequence, piece: n, format: FORMAT, frames: 2, data, streamBytes: 4 };
+  return { sequence, index: n, format: FORMAT, frames: 2, data, streamBytes: 4 };
 }
 
 function rowsOf(stand: Stand, { session }: World) {
@@ -101,109 +101,115 @@ describe("record: audio", () => {
     });
   });
 
-  it("record: a stream's pieces, its end and its chunk stand in the tables alike", async () => {
+  it("record: a stream's fragments, its end and its chunk stand in the tables alike", async () => {
     const world = names();
-    const sealed = chunk(world, 0);
+    const next = chunk(world, 0);
     await onBoth(async (stand) => {
       await start(stand, world);
       const { session } = world;
-      const { streams, unsealed, chunks, audio } = stand.a;
+      const { streams, openChunks, chunks, audio } = stand.a;
       const none = await codeOf(streams.take(session));
       const hold = await streams.take(session, SETTINGS);
-      const begun = await streams.begin(hold, undefined, piece(0, 0));
-      const again = await streams.begin(hold, undefined, piece(0, 0));
-      await streams.append(hold, piece(0, 1));
-      await streams.append(hold, piece(0, 1));
-      const gap = await codeOf(streams.append(hold, piece(0, 3)));
+      const begun = await streams.begin(hold, undefined, fragment(0, 0));
+      const again = await streams.begin(hold, undefined, fragment(0, 0));
+      await streams.append(hold, fragment(0, 1));
+      await streams.append(hold, fragment(0, 1));
+      const gap = await codeOf(streams.append(hold, fragment(0, 3)));
       const uploaded = await codeOf(chunks.store(chunk(world, 0)));
       const { mostSeconds = 0, ...newer } = await stand.b.streams.take(session);
-      const superseded = await codeOf(streams.append(hold, piece(0, 2)));
-      await stand.b.streams.append(newer, piece(0, 2));
+      const superseded = await codeOf(streams.append(hold, fragment(0, 2)));
+      await stand.b.streams.append(newer, fragment(0, 2));
       const before = await rowsOf(stand, world);
-      const pieces = await audio.pieces(session, 0, 1, 10);
-      const known = (await stand.b.signs.of(session)).unsealed;
-      const whole = await unsealed.read({ sessionId: session, sequence: 0 });
-      const [stale, done] = [await unsealed.seal(sealed, 2), await unsealed.seal(sealed, 3)];
+      const fragments = await audio.fragments(session, 0, 1, 10);
+      const known = (await stand.b.signs.of(session)).openChunks;
+      const whole = await openChunks.read({ sessionId: session, sequence: 0 });
+      const [stale, done] = [
+        await openChunks.complete(next, 2),
+        await openChunks.complete(next, 3),
+      ];
       return {
         none,
         sequences: [begun.sequence, again.sequence, again.outbox.length],
         gap,
         uploaded,
-        known: [known, (await stand.b.signs.of(session)).unsealed],
+        known: [known, (await stand.b.signs.of(session)).openChunks],
         newer,
         // Besides what has passed since the session began.
         isRoomADay: mostSeconds >= 86_399 && mostSeconds < 86_700,
         superseded,
         before,
-        pieces: pieces.map(hexOf),
+        fragments: fragments.map(hexOf),
         interim: (await audio.opening(beginningOf(session))).interim,
         whole: { ...whole, rows: whole?.rows.map(hexOf) },
         stale,
         done: done?.chunk,
-        left: await unsealed.of(session),
-        lateWriter: await codeOf(stand.b.streams.append(newer, piece(0, 3))),
+        left: await openChunks.of(session),
+        lateWriter: await codeOf(stand.b.streams.append(newer, fragment(0, 3))),
         stop: await codeOf(stop(stand, world, 0)),
-        ended: await codeOf(stand.b.streams.begin(newer, 0, piece(1, 0))),
+        ended: await codeOf(stand.b.streams.begin(newer, 0, fragment(1, 0))),
         rows: await rowsOf(stand, world),
       };
     });
   });
 
-  it("record: of pieces that a log has their number alone is kept, and a chunk may have both kinds", async () => {
+  it("record: of fragments that a log has their number alone is kept, and a chunk may have both kinds", async () => {
     const world = names();
     const [first, second] = [newId(), newId()];
     const chunks = [chunk(world, 0), chunk(world, 1)] as const;
     const [given, later] = [0, 1].map((sequence) =>
-      Buffer.concat([0, 1, 2, 3].map((n) => toLogEntry(piece(sequence, n)))),
+      Buffer.concat([0, 1, 2, 3].map((n) => toLogEntry(fragment(sequence, n)))),
     );
-    // What was written behind the acknowledged pieces does not count, nor does a piece that was cut off.
+    // What was written behind the acknowledged fragments does not count, nor does a fragment that was cut off.
     LOGS.set(first, given ?? Buffer.alloc(0));
     LOGS.set(second, (later ?? Buffer.alloc(0)).subarray(0, 50));
     const seen = await onBoth(async (stand) => {
       await start(stand, world);
       const { session } = world;
-      const { streams, unsealed, audio } = stand.a;
+      const { streams, openChunks, audio } = stand.a;
       const hold = await streams.take(session, SETTINGS);
-      await streams.begin(hold, undefined, { ...piece(0, 0), log: first });
-      const again = await streams.begin(hold, undefined, { ...piece(0, 0), log: first });
-      for (const n of [1, 1, 2]) await streams.append(hold, { ...piece(0, n), log: first });
-      const gap = await codeOf(streams.append(hold, { ...piece(0, 4), log: first }));
+      await streams.begin(hold, undefined, { ...fragment(0, 0), log: first });
+      const again = await streams.begin(hold, undefined, { ...fragment(0, 0), log: first });
+      for (const n of [1, 1, 2]) await streams.append(hold, { ...fragment(0, n), log: first });
+      const gap = await codeOf(streams.append(hold, { ...fragment(0, 4), log: first }));
       const open = await rowsOf(stand, world);
-      const live = await audio.pieces(session, 0, 1, 10);
-      await streams.begin(hold, 0, { ...piece(1, 0), log: second });
-      await streams.append(hold, { ...piece(1, 1), log: second });
+      const live = await audio.fragments(session, 0, 1, 10);
+      await streams.begin(hold, 0, { ...fragment(1, 0), log: second });
+      await streams.append(hold, { ...fragment(1, 1), log: second });
       // The store took no more.
-      await streams.append(hold, piece(1, 2));
-      await streams.append(hold, piece(1, 3));
+      await streams.append(hold, fragment(1, 2));
+      await streams.append(hold, fragment(1, 3));
       const both = await rowsOf(stand, world);
-      const mixed = await audio.pieces(session, 1, 0, 10);
+      const mixed = await audio.fragments(session, 1, 0, 10);
       const [older, newer] = await Promise.all(
-        [0, 1].map((sequence) => unsealed.read({ sessionId: session, sequence })),
+        [0, 1].map((sequence) => openChunks.read({ sessionId: session, sequence })),
       );
-      const stale = [await unsealed.seal(chunks[0], 1), await unsealed.seal(chunks[0], 4)];
-      const done = await unsealed.seal(chunks[0], 3);
-      const abandoned = await unsealed.abandoned(0, 10);
-      const left = await unsealed.read({ sessionId: session, sequence: 1 });
-      const late = await codeOf(streams.append(hold, { ...piece(1, 4), log: second }));
+      const stale = [
+        await openChunks.complete(chunks[0], 1),
+        await openChunks.complete(chunks[0], 4),
+      ];
+      const done = await openChunks.complete(chunks[0], 3);
+      const abandoned = await openChunks.abandoned(0, 10);
+      const left = await openChunks.read({ sessionId: session, sequence: 1 });
+      const late = await codeOf(streams.append(hold, { ...fragment(1, 4), log: second }));
       return {
         ...{ again: again.sequence, gap, open, both, stale, done: done?.chunk, abandoned, late },
         ...{ live: live.map(hexOf), mixed: mixed.map(hexOf) },
         read: [older, newer, left].map((each) => ({ ...each, rows: each?.rows.map(hexOf) })),
-        last: await unsealed.seal(chunks[1], 4).then((sealed) => sealed?.chunk),
+        last: await openChunks.complete(chunks[1], 4).then((stored) => stored?.chunk),
         rows: await rowsOf(stand, world),
       };
     });
-    expect(seen.live.map(({ piece: n, data }) => [n, data])).toEqual([
+    expect(seen.live.map(({ index: n, data }) => [n, data])).toEqual([
       [1, "01020304"],
       [2, "02030405"],
     ]);
-    expect(seen.mixed.map(({ piece: n, startByte }) => [n, startByte])).toEqual([
+    expect(seen.mixed.map(({ index: n, startByte }) => [n, startByte])).toEqual([
       [0, 0],
       [1, 4],
       [2, 8],
       [3, 12],
     ]);
-    expect(seen.read.map(({ pieces, log }) => [pieces, log])).toEqual([
+    expect(seen.read.map(({ fragments, log }) => [fragments, log])).toEqual([
       [3, first],
       [4, second],
       [4, second],

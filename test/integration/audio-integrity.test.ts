@@ -241,7 +241,7 @@ describe("audio integrity", () => {
     if (first === undefined || second === undefined) return expect.fail("no chunks");
     flip(pathOf(sessionId, tone(1)));
     const bytes = ({ sha256, digests }: typeof first) =>
-      audio().bytes(sessionId, sha256, { digests, piece: undefined });
+      audio().bytes(sessionId, sha256, { digests, part: undefined });
     expect(await bytes(first)).toEqual(chunks[0]);
     await expect(bytes(second)).rejects.toMatchObject({ damage: { kind: "changed" } });
   });
@@ -277,7 +277,7 @@ describe("audio integrity", () => {
     expect(await new AudioRedaction(new PostgresRedactions(pool), files, silentLog).run()).toBe(1);
     const quiet = tone(0).fill(0, 200, 400);
     for (const { sha256, digests } of [...before, ...(await audio().placed(sessionId, 0, 3))]) {
-      await audio().bytes(sessionId, sha256, { digests, piece: undefined });
+      await audio().bytes(sessionId, sha256, { digests, part: undefined });
     }
     expect(readFileSync(pathOf(sessionId, tone(0)))).toEqual(quiet);
     expect(await played(sessionId)).toEqual(Buffer.concat([quiet, tone(1), quiet]));

@@ -5,18 +5,18 @@ import { createDeferred } from "../../src/base/deferred.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
-import type { PieceLogs } from "../../src/conversations/recording/audio-files/piece-logs.ts";
-import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
+import type { FragmentLogs } from "../../src/conversations/recording/audio-files/fragment-logs.ts";
 import {
+  ChunkAssembler,
   type LiveAudio,
-  StreamFinalizer,
-} from "../../src/conversations/recording/stream-finalizer.ts";
+} from "../../src/conversations/recording/chunk-assembler.ts";
+import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
 import type { StreamSettings } from "../../src/conversations/recording/stream-records.ts";
 import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
 import { PostgresAudioStreams } from "../../src/conversations/recording/stream-store.ts";
 import { SessionAudio } from "../../src/recognition/session-audio-store.ts";
+import { fragmentLogs } from "../support/fragment-logs.ts";
 import { beginningOf } from "../support/opening-place.ts";
-import { pieceLogs } from "../support/piece-logs.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
 import { audioMending, NO_MENDING, verifiedAudio } from "../support/verified-audio.ts";
@@ -41,18 +41,18 @@ const NO_EVENTS = { onStored: () => {}, onEnd: () => {} };
 
 describe("audio streams", () => {
   let fixture: SessionFixture;
-  let logs: PieceLogs;
+  let logs: FragmentLogs;
   let streams: AudioStreams;
-  let finalizer: StreamFinalizer;
+  let assembler: ChunkAssembler;
   let told: LiveAudio[];
   let checkBacklog = (): void => {};
 
   beforeAll(async () => {
     fixture = await SessionFixture.open();
-    logs = pieceLogs(fixture.blobs);
+    logs = fragmentLogs(fixture.blobs);
     const notifier = { notify: () => {} };
-    finalizer = new StreamFinalizer({
-      unsealed: new PostgresOpenChunks(fixture.pool),
+    assembler = new ChunkAssembler({
+      openChunks: new PostgresOpenChunks(fixture.pool),
       blobs: fixture.blobs,
       logs,
       notifier,
@@ -64,7 +64,7 @@ describe("audio streams", () => {
     streams = new AudioStreams({
       store: new PostgresAudioStreams(fixture.pool),
       logs,
-      finalizer,
+      assembler,
       live: { publish: (_id, audio) => told.push(audio) },
       backlog: { check: () => checkBacklog() },
       notices: { taken: () => {}, onTaken: () => () => {} },
@@ -143,15 +143,15 @@ describe("audio streams", () => {
     stream.push(audio(1_000, 2_000));
     await until(() => heard.stored === 3_000, "the acknowledgement");
     const source = new SessionAudio(fixture.pool, verifiedAudio(fixture.pool, fixture.blobs));
-    const pieces = await source.pieces(sessionId, 0, 0, 10);
-    expect(Buffer.concat(pieces.map(({ data }) => data)).equals(audio(0, 3_000))).toBe(true);
-    expect(pieces.map(({ startByte, startFrame }) => [startByte, startFrame])).toEqual([
+    const fragments = await source.fragments(sessionId, 0, 0, 10);
+    expect(Buffer.concat(fragments.map(({ data }) => data)).equals(audio(0, 3_000))).toBe(true);
+    expect(fragments.map(({ startByte, startFrame }) => [startByte, startFrame])).toEqual([
       [0, 0],
       [1_000, 500],
     ]);
-    const rest = await source.pieces(sessionId, 0, 1, 10);
-    expect(rest).toEqual(pieces.slice(1));
-    expect(told).toEqual(pieces.map((piece) => ({ ...piece, interim: true })));
+    const rest = await source.fragments(sessionId, 0, 1, 10);
+    expect(rest).toEqual(fragments.slice(1));
+    expect(told).toEqual(fragments.map((fragment) => ({ ...fragment, interim: true })));
     await stream.close();
   });
 
@@ -166,15 +166,15 @@ describe("audio streams", () => {
     older.stream.push(audio(4_000, 4_000));
     newer.stream.push(audio(4_000, 4_000));
     await newer.stream.close();
-    await finalizer.sealSession(sessionId);
+    await assembler.assembleSession(sessionId);
     expect((await bytesOf(sessionId)).equals(audio(0, 8_000))).toBe(true);
   });
 
-  it("newer connection: what the older one left is sealed, however late, and nothing else", async () => {
-    const unsealed = new PostgresOpenChunks(fixture.pool);
-    const list = unsealed.of.bind(unsealed);
+  it("newer connection: what the older one left is assembled, however late, and nothing else", async () => {
+    const openChunks = new PostgresOpenChunks(fixture.pool);
+    const list = openChunks.of.bind(openChunks);
     const gate = createDeferred<void>();
-    unsealed.of = async (sessionId) => {
+    openChunks.of = async (sessionId) => {
       await gate.promise;
       return list(sessionId);
     };
@@ -182,8 +182,8 @@ describe("audio streams", () => {
     const late = new AudioStreams({
       store: new PostgresAudioStreams(fixture.pool),
       logs,
-      finalizer: new StreamFinalizer({
-        unsealed,
+      assembler: new ChunkAssembler({
+        openChunks,
         blobs: fixture.blobs,
         logs,
         notifier,
@@ -241,24 +241,24 @@ describe("audio streams", () => {
     const sessionId = await newSession();
     const store = new PostgresAudioStreams(fixture.pool);
     const old = await store.take(sessionId, SETTINGS);
-    const piece = {
+    const fragment = {
       format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
       frames: 2,
       data: audio(0, 4),
       streamBytes: 4,
     };
-    const { sequence } = await store.begin(old, old.sequence, piece);
-    await store.append(old, { ...piece, sequence, piece: 1 });
+    const { sequence } = await store.begin(old, old.sequence, fragment);
+    await store.append(old, { ...fragment, sequence, index: 1 });
     // The answer of the first try was lost: the same again changes nothing.
-    await store.append(old, { ...piece, sequence, piece: 1 });
-    expect((await store.begin(old, undefined, piece).catch((error) => error)).code).toBe(
+    await store.append(old, { ...fragment, sequence, index: 1 });
+    expect((await store.begin(old, undefined, fragment).catch((error) => error)).code).toBe(
       "stale_epoch",
     );
     const fresh = await store.take(sessionId);
     expect(fresh).toMatchObject({ offset: 8, sequence, settings: SETTINGS });
-    const late = store.append(old, { ...piece, sequence, piece: 2 });
+    const late = store.append(old, { ...fragment, sequence, index: 2 });
     await expect(late).rejects.toMatchObject({ code: "superseded" });
-    const begin = store.begin(old, sequence, piece);
+    const begin = store.begin(old, sequence, fragment);
     await expect(begin).rejects.toMatchObject({ code: "superseded" });
   });
 
@@ -267,7 +267,7 @@ describe("audio streams", () => {
     const [stuck, running] = [await open(held), await open(free)];
     for (const { stream, heard } of [stuck, running]) {
       stream.push(audio(0, 1_000));
-      await until(() => heard.stored === 1_000, "the first piece");
+      await until(() => heard.stored === 1_000, "the first fragment");
     }
     const letGo = await fixture.hold(held);
     stuck.stream.push(audio(1_000, 1_000));
@@ -282,19 +282,19 @@ describe("audio streams", () => {
     expect((await bytesOf(held)).equals(audio(0, 2_000))).toBe(true);
   });
 
-  it("groups: a newer connection's piece does not count as the older one's of the same number", async () => {
+  it("groups: a newer connection's fragment does not count as the older one's of the same number", async () => {
     const sessionId = await newSession();
     const store = new PostgresAudioStreams(fixture.pool);
     const old = await store.take(sessionId, SETTINGS);
-    const piece = {
+    const fragment = {
       format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
       frames: 500,
       data: audio(0, 1_000),
       streamBytes: 1_000,
     };
-    const { sequence } = await store.begin(old, undefined, piece);
+    const { sequence } = await store.begin(old, undefined, fragment);
     const fresh = await store.take(sessionId);
-    const next = { ...piece, sequence, piece: 1 };
+    const next = { ...fragment, sequence, index: 1 };
     // Both in one group.
     const [older, newer] = await Promise.allSettled([
       store.append(old, { ...next, data: audio(8_000, 1_000) }),
@@ -320,26 +320,26 @@ describe("audio streams", () => {
     await until(() => heard.error !== undefined, "the refusal");
     expect(heard.error?.code).toBe("session_ended");
     await stream.close();
-    await finalizer.sealSession(sessionId);
+    await assembler.assembleSession(sessionId);
     expect((await bytesOf(sessionId)).equals(audio(0, SECOND))).toBe(true);
   });
 
-  it("abandoned: pieces whose connection died become a chunk", async () => {
+  it("abandoned: fragments whose connection died become a chunk", async () => {
     const sessionId = await newSession();
     const store = new PostgresAudioStreams(fixture.pool);
     const hold = await store.take(sessionId, SETTINGS);
-    const piece = {
+    const fragment = {
       format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
       frames: 500,
       data: audio(0, 1_000),
       streamBytes: 1_000,
     };
-    const { sequence } = await store.begin(hold, undefined, piece);
-    expect(await finalizer.sealAbandoned(60_000)).toBe(0);
-    expect(await finalizer.sealAbandoned(0)).toBeGreaterThan(0);
+    const { sequence } = await store.begin(hold, undefined, fragment);
+    expect(await assembler.assembleAbandoned(60_000)).toBe(0);
+    expect(await assembler.assembleAbandoned(0)).toBeGreaterThan(0);
     expect((await bytesOf(sessionId)).equals(audio(0, 1_000))).toBe(true);
     // Should that connection live after all, it is sent away and comes back.
-    const late = store.append(hold, { ...piece, sequence, piece: 1 });
+    const late = store.append(hold, { ...fragment, sequence, index: 1 });
     await expect(late).rejects.toMatchObject({ code: "stale_epoch" });
   });
 
@@ -351,7 +351,7 @@ describe("audio streams", () => {
     await until(() => heard.stored === SECOND, "the acknowledgement");
     await fixture.sql("update sessions set status = 'deleted' where id = $1", [sessionId]);
     expect(owner.id).toBeTruthy();
-    await finalizer.sealSession(sessionId);
+    await assembler.assembleSession(sessionId);
     expect(await chunksOf(sessionId)).toEqual([]);
     stream.push(audio(SECOND, SECOND));
     await until(() => heard.error !== undefined, "the refusal");
@@ -385,7 +385,7 @@ describe("audio streams", () => {
     const resumed = await streams.open({ sessionId, events: NO_EVENTS });
     expect(resumed).toMatchObject({ settings: SETTINGS, offset: 2 * SECOND });
     await resumed.stream.close();
-    await finalizer.sealSession(sessionId);
+    await assembler.assembleSession(sessionId);
     expect((await bytesOf(sessionId)).equals(audio(0, 2 * SECOND))).toBe(true);
   });
 
@@ -396,10 +396,10 @@ describe("audio streams", () => {
     const settings = { ...SETTINGS, interim: false };
     const { stream } = await streams.open({ sessionId, settings, events: NO_EVENTS });
     stream.push(audio(0, 1_000));
-    await until(() => stream.offset === 1_000, "the piece");
+    await until(() => stream.offset === 1_000, "the fragment");
     expect((await source.opening(beginningOf(sessionId))).interim).toBe(false);
-    const pieces = await source.pieces(sessionId, 0, 0, 10);
-    expect(pieces.map(({ interim }) => interim)).toEqual([false]);
+    const fragments = await source.fragments(sessionId, 0, 0, 10);
+    expect(fragments.map(({ interim }) => interim)).toEqual([false]);
     await stream.close();
     const resumed = await streams.open({ sessionId, events: NO_EVENTS });
     expect(resumed.settings.interim).toBe(false);

@@ -4,11 +4,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
+import { ChunkAssembler } from "../../src/conversations/recording/chunk-assembler.ts";
 import { PostgresChunkStore } from "../../src/conversations/recording/chunk-store.ts";
 import { PostgresDeviceSessions } from "../../src/conversations/recording/device-sessions-store.ts";
 import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
 import { SessionStreams } from "../../src/conversations/recording/session-streams.ts";
-import { StreamFinalizer } from "../../src/conversations/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
 import {
   PostgresAudioStreams,
@@ -22,10 +22,10 @@ import { OTHER_TABLES } from "../../src/roles/other-tables.ts";
 import { HeartbeatWriter } from "../../src/tenancy/devices/heartbeats.ts";
 import { PostgresHeartbeats } from "../../src/tenancy/devices/heartbeats-store.ts";
 import { WorkshopStore } from "../../src/tenancy/workspaces/workshops-store.ts";
+import { fragmentLogs } from "../support/fragment-logs.ts";
 import { startFront, type TestFront } from "../support/front.ts";
 import { KeptConnection } from "../support/kept-connection.ts";
 import { makeWav } from "../support/make-wav.ts";
-import { pieceLogs } from "../support/piece-logs.ts";
 import { codeOf } from "../support/route-call.ts";
 import { SessionFixture } from "../support/session-fixture.ts";
 import { until } from "../support/until.ts";
@@ -188,16 +188,16 @@ describe("signs of life", () => {
   function frontWithStreams(pingMs: number): Promise<TestFront> {
     const store = new PostgresAudioStreams(fixture.pool);
     const notifier = { notify: () => {} };
-    const unsealed = new PostgresOpenChunks(fixture.pool);
+    const openChunks = new PostgresOpenChunks(fixture.pool);
     const [{ blobs }, runtime] = [fixture, systemRuntime];
-    const logs = pieceLogs(blobs);
-    const finalizer = new StreamFinalizer({
-      ...{ unsealed, blobs, logs, notifier, runtime, mending: NO_MENDING, log: silentLog },
+    const logs = fragmentLogs(blobs);
+    const assembler = new ChunkAssembler({
+      ...{ openChunks, blobs, logs, notifier, runtime, mending: NO_MENDING, log: silentLog },
     });
     const backlog = { check: () => {} };
     const directory = new SessionStore(fixture.pool);
     const audio = new AudioStreams({
-      ...{ store, logs, finalizer, notifier, backlog, runtime, log: silentLog },
+      ...{ store, logs, assembler, notifier, backlog, runtime, log: silentLog },
       live: { publish: () => {} },
       notices: { taken: () => {}, onTaken: () => () => {} },
     });

@@ -69,8 +69,10 @@ describe("gRPC: audio of other services", () => {
     const { frames, bytes } = await stored();
     expect(frames).toBe(audio.byteLength / 2);
     expect(bytes.equals(audio)).toBe(true);
-    const pieces = fixture.heard.flatMap((each) => (each.kind === "piece" ? [each.data] : []));
-    expect(Buffer.concat(pieces).equals(audio)).toBe(true);
+    const fragments = fixture.heard.flatMap((each) =>
+      each.kind === "fragment" ? [each.data] : [],
+    );
+    expect(Buffer.concat(fragments).equals(audio)).toBe(true);
   });
 
   it("cuts: who sends from the byte that Begin names loses nothing and repeats nothing", async () => {

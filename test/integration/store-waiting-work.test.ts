@@ -15,7 +15,7 @@ const NOTHING = {
   deliveries: false,
   silence: false,
   recording: false,
-  pieces: false,
+  fragments: false,
   files: false,
 };
 

@@ -13,7 +13,7 @@ import {
 } from "../../src/conversations/recording/chunk-store.ts";
 import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
 import type {
-  PlannedPiece,
+  PlannedFragment,
   StreamSettings,
 } from "../../src/conversations/recording/stream-records.ts";
 import { PostgresAudioStreams } from "../../src/conversations/recording/stream-store.ts";
@@ -52,7 +52,7 @@ function newChunk(sessionId: string, sequence: number, bytes: number): NewChunk 
   };
 }
 
-function piece(bytes: number): PlannedPiece {
+function fragment(bytes: number): PlannedFragment {
   return {
     format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
     frames: bytes / 2,
@@ -134,20 +134,20 @@ describe("the bytes of audio that are counted", () => {
     expect((await counts(sessionId)).counted).toBe(5_000);
   });
 
-  it("stored audio: of a stream, before its pieces are a chunk and afterwards", async () => {
+  it("stored audio: of a stream, before its fragments are a chunk and afterwards", async () => {
     const { sessionId } = await recording();
     const hold = await streams.take(sessionId, SETTINGS);
-    const { sequence } = await streams.begin(hold, undefined, piece(600));
-    await streams.append(hold, { ...piece(400), sequence, piece: 1 });
-    await streams.append(hold, { ...piece(400), sequence, piece: 1 });
+    const { sequence } = await streams.begin(hold, undefined, fragment(600));
+    await streams.append(hold, { ...fragment(400), sequence, index: 1 });
+    await streams.append(hold, { ...fragment(400), sequence, index: 1 });
     expect((await counts(sessionId)).pieces).toBe(1_000);
-    const next = await streams.begin(hold, sequence, piece(800));
+    const next = await streams.begin(hold, sequence, fragment(800));
     const open = new PostgresOpenChunks(fixture.pool);
-    expect(await open.seal({ ...newChunk(sessionId, sequence, 1_000) }, 2)).toBeDefined();
+    expect(await open.complete({ ...newChunk(sessionId, sequence, 1_000) }, 2)).toBeDefined();
     expect(await counts(sessionId)).toMatchObject({ counted: 1_000, pieces: 800 });
-    await streams.append(hold, { ...piece(200), sequence: next.sequence, piece: 1 });
+    await streams.append(hold, { ...fragment(200), sequence: next.sequence, index: 1 });
     expect((await counts(sessionId)).pieces).toBe(1_000);
-    expect(await open.seal({ ...newChunk(sessionId, next.sequence, 1_000) }, 2)).toBeDefined();
+    expect(await open.complete({ ...newChunk(sessionId, next.sequence, 1_000) }, 2)).toBeDefined();
     expect(await counts(sessionId)).toMatchObject({ counted: 2_000, pieces: 0 });
   });
 
@@ -177,7 +177,7 @@ describe("the bytes of audio that are counted", () => {
     const { device, sessionId } = await recording();
     await chunks.store(newChunk(sessionId, 0, 2_000));
     const hold = await streams.take(sessionId, SETTINGS);
-    await streams.begin(hold, undefined, piece(600));
+    await streams.begin(hold, undefined, fragment(600));
     const limit = new Ceilings({ stored_bytes_per_workspace: 2_600 });
     const judged = () => limit.assertStoredBytes(fixture.pool, device.workspaceId);
     await expect(judged()).rejects.toThrow("at most 2600 bytes of audio, and this one has 2600");

@@ -4,10 +4,10 @@ import type { AppError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { BlobSweep } from "../../src/conversations/recording/audio-files/blob-sweep-store.ts";
-import { PieceLogs } from "../../src/conversations/recording/audio-files/piece-logs.ts";
+import { FragmentLogs } from "../../src/conversations/recording/audio-files/fragment-logs.ts";
 import type { AudioStore } from "../../src/conversations/recording/audio-store/audio-store.ts";
+import { ChunkAssembler } from "../../src/conversations/recording/chunk-assembler.ts";
 import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
-import { StreamFinalizer } from "../../src/conversations/recording/stream-finalizer.ts";
 import type { StreamSettings } from "../../src/conversations/recording/stream-records.ts";
 import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
 import { PostgresAudioStreams } from "../../src/conversations/recording/stream-store.ts";
@@ -56,13 +56,13 @@ describe.each([
       troubles += 1;
     };
     const told = { ...log, warn };
-    const logs = new PieceLogs({ store, runtime, log: told });
-    const finalizer = new StreamFinalizer({
-      ...{ unsealed: new PostgresOpenChunks(pool), blobs: store, logs, notifier, runtime, log },
+    const logs = new FragmentLogs({ store, runtime, log: told });
+    const assembler = new ChunkAssembler({
+      ...{ openChunks: new PostgresOpenChunks(pool), blobs: store, logs, notifier, runtime, log },
       mending: NO_MENDING,
     });
     streams = new AudioStreams({
-      ...{ store: new PostgresAudioStreams(pool), logs, finalizer, notifier, runtime, log },
+      ...{ store: new PostgresAudioStreams(pool), logs, assembler, notifier, runtime, log },
       live: { publish: () => {} },
       backlog: { check: () => {} },
       notices: { taken: () => {}, onTaken: () => () => {} },

@@ -85,8 +85,8 @@ describe("uploads that come together", () => {
       mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le",
       sampleRate: 16_000,
     };
-    const piece = { format, frames: 160, data: Buffer.alloc(320), streamBytes: 320 };
-    await streams.begin({ sessionId: streamed.sessionId, epoch }, undefined, piece);
+    const fragment = { format, frames: 160, data: Buffer.alloc(320), streamBytes: 320 };
+    await streams.begin({ sessionId: streamed.sessionId, epoch }, undefined, fragment);
 
     const outcomes = await Promise.all(
       [

@@ -230,7 +230,7 @@ export class SimHost {
         {
           name: "abandoned streams",
           every: 5_000,
-          run: () => this.streams.finalizer.sealAbandoned(),
+          run: () => this.streams.assembler.assembleAbandoned(),
         },
         { name: "audio of deleted sessions", every: 10_000, run: () => this.#erasure.finish() },
       ],

@@ -287,24 +287,25 @@ export const MUTANTS: readonly Mutant[] = [
     shownBy: 15,
     bendStreams: ({ streams }) =>
       insteadOfStreams(streams, {
-        append: async (hold, piece) => {
-          streams.append(hold, piece).catch(() => {});
+        append: async (hold, fragment) => {
+          streams.append(hold, fragment).catch(() => {});
         },
       }),
   },
   {
-    name: "a streamed chunk is sealed without its last piece",
+    name: "a streamed chunk is assembled without its last fragment",
     shownBy: 2,
-    bendStreams: ({ unsealed }) => ({
-      unsealed: {
+    bendStreams: ({ openChunks }) => ({
+      openChunks: {
         read: async (chunk) => {
-          const audio = await unsealed.read(chunk);
-          return audio && { ...audio, pieces: Math.max(1, audio.pieces - 1) };
+          const audio = await openChunks.read(chunk);
+          return audio && { ...audio, fragments: Math.max(1, audio.fragments - 1) };
         },
-        seal: async (chunk, pieces) =>
-          (await unsealed.seal(chunk, pieces + 1)) ?? unsealed.seal(chunk, pieces),
-        of: (id) => unsealed.of(id),
-        abandoned: (...args) => unsealed.abandoned(...args),
+        complete: async (chunk, fragments) =>
+          (await openChunks.complete(chunk, fragments + 1)) ??
+          openChunks.complete(chunk, fragments),
+        of: (id) => openChunks.of(id),
+        abandoned: (...args) => openChunks.abandoned(...args),
       },
     }),
   },

@@ -27,7 +27,7 @@ export async function openWork(
     return `the session is ${session.status}`;
   }
   const [piece] = await record.rows("pieces", id);
-  if (piece !== undefined) return `what was streamed of chunk ${piece.sequence} is not sealed`;
+  if (piece !== undefined) return `what was streamed of chunk ${piece.sequence} is not assembled`;
   const chunk = chunks.find(({ status }) => status === "pending" || status === "processing");
   if (chunk !== undefined) return `chunk ${chunk.sequence} is ${chunk.status}`;
   const job = (await record.rows("jobs", id)).find(

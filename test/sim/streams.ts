@@ -1,11 +1,11 @@
 import { AppError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/log.ts";
-import { PieceLogs } from "../../src/conversations/recording/audio-files/piece-logs.ts";
+import { FragmentLogs } from "../../src/conversations/recording/audio-files/fragment-logs.ts";
 import type {
   BlobStore,
-  PieceLogStore,
+  FragmentLogStore,
 } from "../../src/conversations/recording/audio-store/audio-store.ts";
-import { StreamFinalizer } from "../../src/conversations/recording/stream-finalizer.ts";
+import { ChunkAssembler } from "../../src/conversations/recording/chunk-assembler.ts";
 import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
 import type { StreamOrder } from "../../src/conversations/recording/streams.ts";
 import { DeviceSocket, type DeviceSocketOptions } from "../../src/http/sockets/device-socket.ts";
@@ -21,7 +21,7 @@ import type { SimBlobs } from "./blobs.ts";
 import type { BrokerBus } from "./kernel/broker.ts";
 
 /** What is on record of streams, for one host. */
-export type StreamRecord = Pick<HostRecord, "streams" | "unsealed">;
+export type StreamRecord = Pick<HostRecord, "streams" | "openChunks">;
 
 /** Of the host that has them. */
 export interface HostStreamsParts {
@@ -35,8 +35,8 @@ export interface HostStreamsParts {
 
 /** The streams of devices at one host, as production puts them together. */
 export class HostStreams {
-  readonly finalizer: StreamFinalizer;
-  readonly #logs: PieceLogs;
+  readonly assembler: ChunkAssembler;
+  readonly #logs: FragmentLogs;
   readonly #streams: AudioStreams;
   readonly #socketParts: DeviceSocketOptions;
   readonly #sockets = new Set<DeviceSocket>();
@@ -45,9 +45,9 @@ export class HostStreams {
     const { record, line, notifier, log, fanout } = parts;
     const { machine: runtime } = line;
     const blobs = toBlobStore(parts);
-    this.#logs = new PieceLogs({ store: toLogStore(parts), runtime, log });
-    this.finalizer = new StreamFinalizer({
-      unsealed: record.unsealed,
+    this.#logs = new FragmentLogs({ store: toLogStore(parts), runtime, log });
+    this.assembler = new ChunkAssembler({
+      openChunks: record.openChunks,
       blobs,
       logs: this.#logs,
       notifier,
@@ -58,7 +58,7 @@ export class HostStreams {
     this.#streams = new AudioStreams({
       store: record.streams,
       logs: this.#logs,
-      finalizer: this.finalizer,
+      assembler: this.assembler,
       live: new BusAudio(line),
       notices: new BusStreamNotices(line),
       signs: record.signs,
@@ -141,7 +141,7 @@ function toBlobStore({ blobs, line }: HostStreamsParts): BlobStore {
   };
 }
 
-function toLogStore({ blobs, line }: HostStreamsParts): Omit<PieceLogStore, "logs"> {
+function toLogStore({ blobs, line }: HostStreamsParts): Omit<FragmentLogStore, "logs"> {
   const { machine } = line;
   return {
     logPaceMs: 40,

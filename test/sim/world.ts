@@ -150,8 +150,8 @@ export class World {
     return { ...guarded, ...this.#mutant?.bend?.(guarded, { world: this, actors }) };
   }
 
-  bendStreams({ streams, unsealed }: StreamRecord): StreamRecord {
-    const ports = { streams, unsealed };
+  bendStreams({ streams, openChunks }: StreamRecord): StreamRecord {
+    const ports = { streams, openChunks };
     return { ...ports, ...this.#mutant?.bendStreams?.(ports, this) };
   }
 

@@ -8,12 +8,12 @@ import { silentLog } from "../../src/base/log.ts";
 import { systemRuntime } from "../../src/base/runtime.ts";
 import { GuestStore } from "../../src/conversations/guests/store.ts";
 import type { WorkerRetriever } from "../../src/conversations/questions/worker-retriever.ts";
+import {
+  ChunkAssembler,
+  type LiveAudio,
+} from "../../src/conversations/recording/chunk-assembler.ts";
 import { PostgresDeviceSessions } from "../../src/conversations/recording/device-sessions-store.ts";
 import { PostgresOpenChunks } from "../../src/conversations/recording/open-chunks-store.ts";
-import {
-  type LiveAudio,
-  StreamFinalizer,
-} from "../../src/conversations/recording/stream-finalizer.ts";
 import { AudioStreams } from "../../src/conversations/recording/stream-routes.ts";
 import { PostgresAudioStreams } from "../../src/conversations/recording/stream-store.ts";
 import { SessionListStore } from "../../src/conversations/sessions/list-store.ts";
@@ -43,8 +43,8 @@ import type { ConnectionLimits } from "../../src/wire/grpc-connections.ts";
 import type { PublishedFrame } from "../../src/wire/live-frames.ts";
 import { MOONSHINE } from "../../src/wire/speech-engines.ts";
 import { serverCredentials } from "../../src/wire/tls-files.ts";
+import { fragmentLogs } from "./fragment-logs.ts";
 import { LocalRevocations } from "./memory/local-revocations.ts";
-import { pieceLogs } from "./piece-logs.ts";
 import { QuestionFixture } from "./question-fixture.ts";
 import { NO_MENDING } from "./verified-audio.ts";
 
@@ -161,14 +161,14 @@ export class GrpcFixture {
   #createStreams(): AudioStreams {
     const { pool, blobs } = this.query.fixture;
     const notifier = { notify: () => {} };
-    const unsealed = new PostgresOpenChunks(pool);
+    const openChunks = new PostgresOpenChunks(pool);
     const runtime = systemRuntime;
-    const logs = pieceLogs(blobs);
+    const logs = fragmentLogs(blobs);
     return new AudioStreams({
       store: new PostgresAudioStreams(pool),
       logs,
-      finalizer: new StreamFinalizer({
-        ...{ unsealed, blobs, logs, notifier, runtime, mending: NO_MENDING, log: silentLog },
+      assembler: new ChunkAssembler({
+        ...{ openChunks, blobs, logs, notifier, runtime, mending: NO_MENDING, log: silentLog },
       }),
       live: { publish: (_sessionId, audio) => this.heard.push(audio) },
       backlog: { check: () => {} },

@@ -28,15 +28,15 @@ export function soundBytes(name: SoundName | OtherName | MadeName): Buffer {
   return readFileSync(new URL(`../fixtures/sounds/${name}`, import.meta.url));
 }
 
-export function opened(bytes: Uint8Array, isPiece = false): SoundFile {
-  const file = openSoundFile(bytes, isPiece);
+export function opened(bytes: Uint8Array, isPart = false): SoundFile {
+  const file = openSoundFile(bytes, isPart);
   if ("error" in file) throw new Error(file.error);
   return file;
 }
 
 /** All samples of a file, interleaved. */
-export function decodedSound(bytes: Uint8Array, isPiece = false): Int16Array {
-  const file = opened(bytes, isPiece);
+export function decodedSound(bytes: Uint8Array, isPart = false): Int16Array {
+  const file = opened(bytes, isPart);
   const reader = new SoundReader(file, bytes);
   const parts: number[] = [];
   for (let part = reader.read(1_600); part.length > 0; part = reader.read(1_600)) {

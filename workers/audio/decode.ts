@@ -11,7 +11,7 @@ import {
 import { openSoundFile, type SoundFile } from "../../src/base/codecs/sound-file.ts";
 import { soundKind } from "../../src/base/codecs/sound-kinds.ts";
 import { SoundReader } from "../../src/base/codecs/sound-reader.ts";
-import { isPieceMediaType, SOUND_FILE_TYPES } from "../../src/base/codecs/sound-types.ts";
+import { isPartMediaType, SOUND_FILE_TYPES } from "../../src/base/codecs/sound-types.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { OpusStream } from "./opus-codec.ts";
 
@@ -156,7 +156,7 @@ export function openChunk(
   if (WAV_TYPES.has(essence) || (isFile && soundKind(data) === "wav")) {
     return openWav(data, channels);
   }
-  if (isFile) return openFile(data, isPieceMediaType(mediaType), opus, channels);
+  if (isFile) return openFile(data, isPartMediaType(mediaType), opus, channels);
   if (essence === "audio/pcm") return openPcm(mediaType, data, channels);
   if (opus !== undefined && isOpusMediaType(mediaType)) return openOpus(data, opus, channels);
   throw new AppError(
@@ -167,11 +167,11 @@ export function openChunk(
 
 function openFile(
   data: Uint8Array,
-  isPiece: boolean,
+  isPart: boolean,
   opus: OpusStream | undefined,
   channels: number,
 ): ChunkDecoder {
-  const file = openSoundFile(data, isPiece);
+  const file = openSoundFile(data, isPart);
   if ("error" in file) throw new AppError(file.code, file.error);
   if (file.codec === "opus" && opus?.channels === channels && file.channels <= 2) {
     const { packets, skip } = file.audio;

@@ -132,7 +132,7 @@ export class OpusStream {
   }
 
   /**
-   * Prepares for a chunk or a piece of one; `continues` when it follows the previous one directly.
+   * Prepares for a chunk or a fragment of one; `continues` when it follows the previous one directly.
    */
   follow(sequence: number, continues: boolean): void {
     if (continues && sequence === this.#sequence) return;

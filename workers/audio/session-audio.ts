@@ -40,7 +40,7 @@ export class SessionAudio {
   readonly #channels: number;
   #position: number;
   #queuedEnd: number;
-  /** Sequence of the chunk that is being read, whole or in pieces. */
+  /** Sequence of the chunk that is being read, whole or in fragments. */
   #sequence: number | undefined;
   #open: { chunk: AudioChunk; decoder: ChunkDecoder } | undefined;
   #run: ResamplingRun | undefined;
@@ -57,7 +57,7 @@ export class SessionAudio {
     this.#phases = [...phases];
   }
 
-  /** Adds a chunk, or the next piece of one: pieces share its sequence and follow one another. */
+  /** Adds a chunk, or the next fragment of one: fragments share its sequence and follow one another. */
   pushChunk(chunk: AudioChunk): void {
     this.#queue.push({ kind: "chunk", chunk });
     this.#queuedEnd = Math.max(this.#queuedEnd, chunk.start + chunk.length);
@@ -188,7 +188,7 @@ export class SessionAudio {
 
   #begin(chunk: AudioChunk, decoder: ChunkDecoder): "opened" {
     const continues = this.#continues(chunk, decoder.sampleRate);
-    const isFurtherPiece = continues && chunk.sequence === this.#sequence;
+    const isFurtherFragment = continues && chunk.sequence === this.#sequence;
     this.#sequence = chunk.sequence;
     this.#opus?.follow(chunk.sequence, continues);
     if (!continues) {
@@ -203,7 +203,7 @@ export class SessionAudio {
     }
     const run = this.#run;
     if (run !== undefined) {
-      if (!isFurtherPiece) this.#keepPhase(run.phaseAt(chunk.start));
+      if (!isFurtherFragment) this.#keepPhase(run.phaseAt(chunk.start));
       run.limit(chunk.start + chunk.length);
     }
     this.#open = { chunk, decoder };

@@ -1,10 +1,10 @@
 import type { LocalOverlap } from "./local-voices.ts";
 import type { SpeakerTurn } from "./speaker-tracker.ts";
-import type { EmbeddedPiece, VoiceTurn } from "./utterance-voices.ts";
+import type { EmbeddedSubsegment, VoiceTurn } from "./utterance-voices.ts";
 import { certaintyOf } from "./voice-likeness.ts";
 
-/** A piece of an utterance with the voice that it was found to be of. */
-export interface AttributedPiece extends EmbeddedPiece {
+/** A subsegment of an utterance with the voice that it was found to be of. */
+export interface AttributedSubsegment extends EmbeddedSubsegment {
   turn: VoiceTurn;
   /** -1 while unknown. */
   cluster: number;
@@ -17,20 +17,20 @@ interface Attribution {
   end: number;
   turns: readonly VoiceTurn[];
   overlaps: readonly LocalOverlap[];
-  pieces: readonly AttributedPiece[];
+  subsegments: readonly AttributedSubsegment[];
   /** The mean vectors of the clusters. */
   means: ReadonlyMap<number, Float32Array>;
 }
 
-/** So many pieces in a row of another voice part a turn that the segmentation took for one. */
+/** So many subsegments in a row of another voice part a turn that the segmentation took for one. */
 const LEAST_RUN = 2;
 
 /** The turns of an utterance with their clusters, in order and without gaps. */
 export function attributedTurns(found: Attribution): SpeakerTurn[] {
-  const { start, end, turns, pieces, means } = found;
+  const { start, end, turns, subsegments, means } = found;
   if (turns.length === 0) return [{ start, end, cluster: -1, confidence: 0 }];
   const attributed = turns.flatMap((turn) => {
-    const own = pieces.filter((piece) => piece.turn === turn);
+    const own = subsegments.filter((subsegment) => subsegment.turn === turn);
     return runsOf(own).map((run, n, runs): SpeakerTurn & { voice: number } => ({
       voice: turn.voice,
       start: n === 0 ? turn.start : boundary(runs[n - 1], run),
@@ -46,31 +46,31 @@ export function attributedTurns(found: Attribution): SpeakerTurn[] {
   });
 }
 
-/** Parts a turn's pieces where their cluster changes for long enough; at least one, maybe empty, run. */
-function runsOf(pieces: readonly AttributedPiece[]): (readonly AttributedPiece[])[] {
-  const runs: AttributedPiece[][] = [];
-  for (const piece of pieces) {
+/** Parts a turn's subsegments where their cluster changes for long enough; at least one, maybe empty, run. */
+function runsOf(subsegments: readonly AttributedSubsegment[]): (readonly AttributedSubsegment[])[] {
+  const runs: AttributedSubsegment[][] = [];
+  for (const subsegment of subsegments) {
     const last = runs.at(-1);
-    if (last?.[0]?.cluster === piece.cluster) last.push(piece);
-    else runs.push([piece]);
+    if (last?.[0]?.cluster === subsegment.cluster) last.push(subsegment);
+    else runs.push([subsegment]);
   }
-  if (runs.length < 2 || runs.some((run) => run.length < LEAST_RUN)) return [pieces];
+  if (runs.length < 2 || runs.some((run) => run.length < LEAST_RUN)) return [subsegments];
   return runs;
 }
 
 function boundary(
-  one: readonly AttributedPiece[] | undefined,
-  other: readonly AttributedPiece[] | undefined,
+  one: readonly AttributedSubsegment[] | undefined,
+  other: readonly AttributedSubsegment[] | undefined,
 ): number {
-  const middle = (piece: AttributedPiece | undefined) =>
-    ((piece?.start ?? 0) + (piece?.end ?? 0)) / 2;
+  const middle = (subsegment: AttributedSubsegment | undefined) =>
+    ((subsegment?.start ?? 0) + (subsegment?.end ?? 0)) / 2;
   return Math.round((middle(one?.at(-1)) + middle(other?.[0])) / 2);
 }
 
-/** The cluster of most of the pieces' speech; -1 without any. */
-function mostOf(pieces: readonly AttributedPiece[]): number {
+/** The cluster of most of the subsegments' speech; -1 without any. */
+function mostOf(subsegments: readonly AttributedSubsegment[]): number {
   const shares = new Map<number, number>();
-  for (const { cluster, start, end } of pieces) {
+  for (const { cluster, start, end } of subsegments) {
     shares.set(cluster, (shares.get(cluster) ?? 0) + end - start);
   }
   const [most] = [...shares].sort(([, a], [, b]) => b - a);
@@ -78,10 +78,10 @@ function mostOf(pieces: readonly AttributedPiece[]): number {
 }
 
 function certaintyIn(
-  pieces: readonly AttributedPiece[],
+  subsegments: readonly AttributedSubsegment[],
   means: ReadonlyMap<number, Float32Array>,
 ): number {
-  const own = pieces.filter(({ cluster }) => cluster >= 0);
+  const own = subsegments.filter(({ cluster }) => cluster >= 0);
   if (own.length === 0) return 0;
   const sum = own.reduce(
     (total, { embedding, cluster }) => total + certaintyOf(means, embedding, cluster),

@@ -3,11 +3,11 @@ import type { Similarities } from "./voice-vectors.ts";
 
 /** Voices may not be joined that are less alike than this share of how like the speech of each is to itself. */
 const ONE_VOICE = 0.6;
-/** Fewer pieces tell no voice: one alone may be of two people. */
-const LEAST_PIECES = 2;
+/** Fewer subsegments tell no voice: one alone may be of two people. */
+const LEAST_VOICE = 2;
 
-/** Numbers of vectors that are of one voice. */
-type Pieces = readonly number[];
+/** Numbers of the vectors of one voice. */
+type Voice = readonly number[];
 
 /**
  * Parts groups of voices that were told apart before and are not alike, by cannot-link constraints (Wagstaff and
@@ -28,20 +28,20 @@ export function withCannotLinks(
   let fresh = Math.max(-1, ...groups) + 1;
   const all = [...groups.keys()];
   const homes = new Map(
-    [...voicesOf(all, before)].map(([cluster, pieces]) => {
-      return [cluster, homeOf(pieces, groups)];
+    [...voicesOf(all, before)].map(([cluster, voice]) => {
+      return [cluster, homeOf(voice, groups)];
     }),
   );
   for (const [group, own] of voicesOf(all, groups)) {
     const voices = [...voicesOf(own, before)]
-      .filter(([cluster, pieces]) => homes.get(cluster) === group && pieces.length >= LEAST_PIECES)
-      .map(([, pieces]) => pieces);
+      .filter(([cluster, voice]) => homes.get(cluster) === group && voice.length >= LEAST_VOICE)
+      .map(([, voice]) => voice);
     const [kept, ...others] = joinedAlike(similarities, voices);
     if (kept === undefined || others.length === 0) continue;
-    const sets = [{ group, pieces: kept }, ...others.map((pieces) => ({ group: fresh++, pieces }))];
-    const taken = new Map(sets.flatMap(({ group, pieces }) => pieces.map((n) => [n, group])));
+    const sets = [{ group, voice: kept }, ...others.map((voice) => ({ group: fresh++, voice }))];
+    const taken = new Map(sets.flatMap(({ group, voice }) => voice.map((n) => [n, group])));
     for (const n of own) {
-      const likeness = sets.map(({ pieces }) => meanOf(similarities, [n], pieces));
+      const likeness = sets.map(({ voice }) => meanOf(similarities, [n], voice));
       const likest = sets[likeness.indexOf(Math.max(...likeness))];
       result[n] = taken.get(n) ?? likest?.group ?? group;
     }
@@ -49,10 +49,10 @@ export function withCannotLinks(
   return result;
 }
 
-/** The pieces of each cluster, without those of cluster -1. */
-function voicesOf(pieces: Pieces, clusters: readonly number[]): Map<number, number[]> {
+/** The subsegments of each cluster, without those of cluster -1. */
+function voicesOf(vectors: Voice, clusters: readonly number[]): Map<number, number[]> {
   const voices = new Map<number, number[]>();
-  for (const n of pieces) {
+  for (const n of vectors) {
     const cluster = clusters[n] ?? -1;
     const own = voices.get(cluster);
     if (own !== undefined) own.push(n);
@@ -61,14 +61,14 @@ function voicesOf(pieces: Pieces, clusters: readonly number[]): Map<number, numb
   return voices;
 }
 
-/** The group that has most of the pieces. */
-function homeOf(pieces: Pieces, groups: readonly number[]): number | undefined {
-  const shares = [...voicesOf(pieces, groups)].sort(([, a], [, b]) => b.length - a.length);
+/** The group that has most of the subsegments. */
+function homeOf(voice: Voice, groups: readonly number[]): number | undefined {
+  const shares = [...voicesOf(voice, groups)].sort(([, a], [, b]) => b.length - a.length);
   return shares[0]?.[0];
 }
 
 /** Joins what is of one voice, the likest first. */
-function joinedAlike(similarities: Similarities, voices: readonly Pieces[]): Pieces[] {
+function joinedAlike(similarities: Similarities, voices: readonly Voice[]): Voice[] {
   let sets = [...voices];
   for (;;) {
     const within = sets.map((set) => Math.sqrt(withinOf(similarities, set)));
@@ -88,7 +88,7 @@ function joinedAlike(similarities: Similarities, voices: readonly Pieces[]): Pie
 }
 
 /** The mean cosine of pairs, one of each. */
-function meanOf(similarities: Similarities, one: Pieces, other: Pieces): number {
+function meanOf(similarities: Similarities, one: Voice, other: Voice): number {
   let sum = 0;
   for (const a of one) {
     for (const b of other) sum += similarities[Math.max(a, b)]?.[Math.min(a, b)] ?? 0;
@@ -96,11 +96,11 @@ function meanOf(similarities: Similarities, one: Pieces, other: Pieces): number 
   return sum / (one.length * other.length);
 }
 
-/** How like the pieces are among themselves. */
-function withinOf(similarities: Similarities, pieces: Pieces): number {
+/** How like the subsegments are among themselves. */
+function withinOf(similarities: Similarities, voice: Voice): number {
   let [sum, pairs] = [0, 0];
-  for (const [at, one] of pieces.entries()) {
-    for (const other of pieces.slice(0, at)) {
+  for (const [at, one] of voice.entries()) {
+    for (const other of voice.slice(0, at)) {
       sum += similarities[Math.max(one, other)]?.[Math.min(one, other)] ?? 0;
     }
     pairs += at;

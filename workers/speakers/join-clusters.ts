@@ -3,7 +3,7 @@ import type { Similarities } from "./voice-vectors.ts";
 /** Clusters that are alike by more than this share of how like each is to itself are of one voice. */
 const ONE_VOICE = 0.85;
 /**
- * Or by this share where their pieces are this near by cosine on average, as those of two people never were in the
+ * Or by this share where their subsegments are this near by cosine on average, as those of two people never were in the
  * end of the recordings that this was chosen on (0.475 at most): the voice of one who speaks for long has several
  * manners, each of which is like itself.
  */
@@ -15,7 +15,7 @@ const NEAR = 0.54;
  * was 0.75 or more, and of two people who sound alike on a telephone 0.67 at most.
  */
 const APART_FROM_OTHERS = 0.71;
-/** How like two pieces of one voice usually are by cosine, as if so many pairs were known. */
+/** How like two subsegments of one voice usually are by cosine, as if so many pairs were known. */
 const USUAL_SIMILARITY = 0.5;
 const USUAL_PAIRS = 3;
 /** What is less would let noise divide by nothing. */

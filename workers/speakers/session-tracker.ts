@@ -1,5 +1,5 @@
 import { SESSION_RATE } from "../../src/base/audio/sample-rate.ts";
-import { type AttributedPiece, attributedTurns } from "./attributed-turns.ts";
+import { type AttributedSubsegment, attributedTurns } from "./attributed-turns.ts";
 import { withCannotLinks } from "./cannot-links.ts";
 import { nameClusters } from "./name-clusters.ts";
 import { RecentSound } from "./recent-sound.ts";
@@ -10,7 +10,7 @@ import { turnClusters } from "./turn-clustering.ts";
 import { UtteranceVoices } from "./utterance-voices.ts";
 import type { VoiceAnalysis } from "./voice-analysis.ts";
 import { likestVoices } from "./voice-likeness.ts";
-import { asStored, VoicePieces } from "./voice-pieces.ts";
+import { asStored, VoiceSubsegments } from "./voice-subsegments.ts";
 import { clusterMeans } from "./voice-vectors.ts";
 
 /** States of earlier versions are of methods that are gone: their voices cannot be compared. */
@@ -19,34 +19,34 @@ const STATE_VERSION = 4;
 const KNOWN_VOICE = 0.35;
 /** Names from here on were given by no earlier method. */
 const FIRST_AFTER_OTHERS = 10_000;
-/** Fewer pieces are grouped by turns: the eigenvalues of so small a graph tell little. */
+/** Fewer subsegments are grouped by turns: the eigenvalues of so small a graph tell little. */
 const LEAST_FOR_SPECTRAL = 13;
-/** From so many pieces on they are grouped anew when there are so many more, as a share. */
-const MANY_PIECES = 150;
+/** From so many subsegments on they are grouped anew when there are so many more, as a share. */
+const MANY_SUBSEGMENTS = 150;
 const GROUPED_AGAIN = 0.03;
 /** Or at once when one of them is less like every voice than this, by cosine. */
 const FAMILIAR = 0.5;
-/** Shorter pieces are not grouped, but given to the voice that they are most like, samples (0.75 s). */
+/** Shorter subsegments are not grouped, but given to the voice that they are most like, samples (0.75 s). */
 const LEAST_SIGNIFICANT = 12_000;
 
-/** A piece that is not committed, and the turn that it is of. */
-type FreshPiece = Pick<AttributedPiece, "embedding" | "turn">;
+/** A subsegment that is not committed, and the turn that it is of. */
+type FreshSubsegment = Pick<AttributedSubsegment, "embedding" | "turn">;
 
-/** The clusters of committed and of fresh pieces, and the clusters' mean vectors. */
+/** The clusters of committed and of fresh subsegments, and the clusters' mean vectors. */
 interface Grouping {
   known: number[];
   fresh: number[];
   means: Map<number, Float32Array>;
-  /** False where the fresh pieces were given to the clusters that there are. */
+  /** False where the fresh subsegments were given to the clusters that there are. */
   isAnew: boolean;
 }
 
-/** What the pieces tell of an utterance. */
+/** What the subsegments tell of an utterance. */
 interface FoundVoices {
   readonly start: number;
   readonly end: number;
   readonly grouping: Grouping;
-  readonly pieces: readonly AttributedPiece[];
+  readonly subsegments: readonly AttributedSubsegment[];
   readonly turns: SpeakerTurn[];
 }
 
@@ -59,16 +59,16 @@ export class SessionTracker implements SpeakerTracker {
   readonly modelVersion: string;
   readonly #analysis: VoiceAnalysis;
   readonly #sound = new RecentSound();
-  readonly #pieces = new VoicePieces();
+  readonly #subsegments = new VoiceSubsegments();
   /** Clusters that have no speech any more, and those that have it now. */
   readonly #gone = new Map<number, number>();
-  /** Pieces that came since all were grouped. */
+  /** Subsegments that came since all were grouped. */
   #ungrouped = 0;
   #utterance: UtteranceVoices | undefined;
   /** Of an utterance that has not ended, or may not have. */
   #found: FoundVoices | undefined;
-  #fresh: readonly AttributedPiece[] = [];
-  /** The clusters of all committed pieces as the newest utterance makes them. */
+  #fresh: readonly AttributedSubsegment[] = [];
+  /** The clusters of all committed subsegments as the newest utterance makes them. */
   #regrouped: readonly number[] = [];
   /** The clusters of segments before that. */
   #before: ReadonlyMap<number, number> = new Map();
@@ -92,8 +92,8 @@ export class SessionTracker implements SpeakerTracker {
 
   settle(start: number, end: number): boolean {
     const isSettled = this.#utteranceAt(start).settle(end);
-    // Of few pieces the voices are found while the words are waited for; of many it might be in vain too often.
-    if (isSettled && this.#pieces.all.length < MANY_PIECES) this.#find(start, end);
+    // Of few subsegments the voices are found while the words are waited for; of many it might be in vain too often.
+    if (isSettled && this.#subsegments.all.length < MANY_SUBSEGMENTS) this.#find(start, end);
     return isSettled;
   }
 
@@ -104,16 +104,16 @@ export class SessionTracker implements SpeakerTracker {
   currentCluster(): number {
     const newest = this.#utterance?.newest();
     if (newest === undefined) return -1;
-    const [best] = likestVoices(this.#pieces.means(), newest);
+    const [best] = likestVoices(this.#subsegments.means(), newest);
     const isKnown = best !== undefined && best.likeness >= KNOWN_VOICE;
-    return isKnown ? best.cluster : this.#pieces.nextCluster;
+    return isKnown ? best.cluster : this.#subsegments.nextCluster;
   }
 
   turns(start: number, end: number): SpeakerTurn[] {
-    const { grouping, pieces, turns } = this.#find(start, end);
+    const { grouping, subsegments, turns } = this.#find(start, end);
     if (grouping.isAnew) this.#ungrouped = 0;
     this.#regrouped = grouping.known;
-    this.#fresh = pieces;
+    this.#fresh = subsegments;
     return turns;
   }
 
@@ -121,24 +121,24 @@ export class SessionTracker implements SpeakerTracker {
     if (this.#found?.start === start && this.#found.end === end) return this.#found;
     const { turns, overlaps } = this.#utteranceAt(start).result(end);
     const heard = turns.flatMap((turn) =>
-      turn.pieces.map((piece) => ({ ...piece, turn, embedding: asStored(piece.embedding) })),
+      turn.subsegments.map((each) => ({ ...each, turn, embedding: asStored(each.embedding) })),
     );
-    const telling = heard.filter((piece) => piece.end - piece.start >= LEAST_SIGNIFICANT);
+    const telling = heard.filter((each) => each.end - each.start >= LEAST_SIGNIFICANT);
     const grouping = this.#group(telling);
     const { fresh, means } = grouping;
-    const clusters = new Map(telling.map((piece, n) => [piece, fresh[n] ?? -1]));
-    const pieces = heard.map((piece) => ({
-      ...piece,
-      cluster: clusters.get(piece) ?? likestVoices(means, piece.embedding)[0]?.cluster ?? -1,
-      isSignificant: clusters.has(piece),
+    const clusters = new Map(telling.map((each, n) => [each, fresh[n] ?? -1]));
+    const subsegments = heard.map((each) => ({
+      ...each,
+      cluster: clusters.get(each) ?? likestVoices(means, each.embedding)[0]?.cluster ?? -1,
+      isSignificant: clusters.has(each),
     }));
-    const attributed = attributedTurns({ start, end, turns, overlaps, pieces, means });
-    this.#found = { start, end, grouping, pieces, turns: attributed };
+    const attributed = attributedTurns({ start, end, turns, overlaps, subsegments, means });
+    this.#found = { start, end, grouping, subsegments, turns: attributed };
     return this.#found;
   }
 
   commit(segments: readonly SpeakerTurn[], end: number): void {
-    this.#before = this.#pieces.segments();
+    this.#before = this.#subsegments.segments();
     this.#regroup(this.#regrouped);
     this.#regrouped = [];
     const named = new Set<number>();
@@ -147,13 +147,13 @@ export class SessionTracker implements SpeakerTracker {
       const own = segments.find((segment) => middle < segment.end) ?? segments.at(-1);
       if (own === undefined || cluster < 0 || !isSignificant) continue;
       const seconds = Math.fround((until - start) / SESSION_RATE);
-      this.#pieces.add({ cluster, embedding, seconds, starts: [own.start] });
+      this.#subsegments.add({ cluster, embedding, seconds, starts: [own.start] });
       this.#ungrouped += 1;
       named.add(own.start);
     }
     for (const { start, cluster } of segments) {
       // It has no speech that tells: it follows the newest that has.
-      if (!named.has(start)) this.#pieces.attach(start, cluster);
+      if (!named.has(start)) this.#subsegments.attach(start, cluster);
     }
     this.#fresh = [];
     this.#found = undefined;
@@ -169,7 +169,7 @@ export class SessionTracker implements SpeakerTracker {
   }
 
   finalPass(): SpeakerProposal {
-    const before = this.#pieces.segments();
+    const before = this.#subsegments.segments();
     this.#regroup(this.#group([], true).known);
     const merges = [...this.#gone].map(([from, into]) => ({ from, into: this.#living(into) }));
     const into = new Map(merges.map((merge) => [merge.from, merge.into]));
@@ -180,7 +180,7 @@ export class SessionTracker implements SpeakerTracker {
   }
 
   clusters(): number[] {
-    return this.#pieces.known();
+    return this.#subsegments.known();
   }
 
   close(): void {
@@ -197,7 +197,7 @@ export class SessionTracker implements SpeakerTracker {
       to.uint32(from);
       to.uint32(into);
     }
-    this.#pieces.write(to);
+    this.#subsegments.write(to);
     return to.finish();
   }
 
@@ -210,13 +210,13 @@ export class SessionTracker implements SpeakerTracker {
     }
     const isOurs =
       version === STATE_VERSION && Buffer.from(from.bytes()).toString() === this.#analysis.name;
-    if (!isOurs) return this.#pieces.beginAt(FIRST_AFTER_OTHERS);
+    if (!isOurs) return this.#subsegments.beginAt(FIRST_AFTER_OTHERS);
     this.#ungrouped = from.uint32();
     for (let count = from.uint32(); count > 0; count--) {
       const gone = from.uint32();
       this.#gone.set(gone, from.uint32());
     }
-    this.#pieces.read(from);
+    this.#subsegments.read(from);
   }
 
   #utteranceAt(start: number): UtteranceVoices {
@@ -224,25 +224,25 @@ export class SessionTracker implements SpeakerTracker {
     return this.#utterance as UtteranceVoices;
   }
 
-  /** Groups all pieces together with fresh ones; the means are those of the new groups. */
-  #group(freshPieces: readonly FreshPiece[], isFinal = false): Grouping {
-    const pieces = this.#pieces.all;
-    const fresh = freshPieces.map(({ embedding }) => embedding);
+  /** Groups all subsegments together with fresh ones; the means are those of the new groups. */
+  #group(freshSubsegments: readonly FreshSubsegment[], isFinal = false): Grouping {
+    const subsegments = this.#subsegments.all;
+    const fresh = freshSubsegments.map(({ embedding }) => embedding);
     if (this.#maySkip(fresh)) {
-      const means = this.#pieces.means();
+      const means = this.#subsegments.means();
       const nearest = fresh.map((vector) => likestVoices(means, vector)[0]?.cluster ?? -1);
-      const known = pieces.map(({ cluster }) => cluster);
+      const known = subsegments.map(({ cluster }) => cluster);
       return { known, fresh: nearest, means, isAnew: false };
     }
-    const vectors = [...pieces.map(({ embedding }) => embedding), ...fresh];
-    const similarities = this.#pieces.similaritiesWith(fresh);
+    const vectors = [...subsegments.map(({ embedding }) => embedding), ...fresh];
+    const similarities = this.#subsegments.similaritiesWith(fresh);
     const turns = [
-      ...pieces.map(({ starts }) => starts[0]),
-      ...freshPieces.map(({ turn }) => turn),
+      ...subsegments.map(({ starts }) => starts[0]),
+      ...freshSubsegments.map(({ turn }) => turn),
     ];
     const items = vectors.map((_, n) => ({
-      cluster: pieces[n]?.cluster ?? -1,
-      seconds: pieces[n]?.seconds ?? 1,
+      cluster: subsegments[n]?.cluster ?? -1,
+      seconds: subsegments[n]?.seconds ?? 1,
     }));
     const before = items.map(({ cluster }) => cluster);
     const groupsOf = (): number[] => {
@@ -251,31 +251,31 @@ export class SessionTracker implements SpeakerTracker {
       // In the end all speech is there, and tells more than what was thought before.
       return isFinal ? groups : withCannotLinks(similarities, groups, before);
     };
-    const clusters = nameClusters(items, groupsOf(), this.#pieces.nextCluster);
-    const known = clusters.slice(0, pieces.length);
+    const clusters = nameClusters(items, groupsOf(), this.#subsegments.nextCluster);
+    const known = clusters.slice(0, subsegments.length);
     const means = clusterMeans(vectors, clusters);
-    return { known, fresh: clusters.slice(pieces.length), means, isAnew: true };
+    return { known, fresh: clusters.slice(subsegments.length), means, isAnew: true };
   }
 
-  /** True where so few pieces are new, of voices that are known, that grouping all anew tells nothing. */
+  /** True where so few subsegments are new, of voices that are known, that grouping all anew tells nothing. */
   #maySkip(fresh: readonly Float32Array[]): boolean {
-    const known = this.#pieces.all.length;
-    if (fresh.length === 0 || known < MANY_PIECES) return false;
+    const known = this.#subsegments.all.length;
+    if (fresh.length === 0 || known < MANY_SUBSEGMENTS) return false;
     if (this.#ungrouped + fresh.length > GROUPED_AGAIN * known) return false;
-    const means = this.#pieces.means();
+    const means = this.#subsegments.means();
     return fresh.every((vector) => (likestVoices(means, vector)[0]?.likeness ?? 0) >= FAMILIAR);
   }
 
-  /** Gives the committed pieces to these clusters, and notes which clusters went into others. */
+  /** Gives the committed subsegments to these clusters, and notes which clusters went into others. */
   #regroup(clusters: readonly number[]): void {
-    const pieces = this.#pieces.all;
+    const subsegments = this.#subsegments.all;
     const living = new Set(clusters);
-    for (const [n, { cluster }] of pieces.entries()) {
+    for (const [n, { cluster }] of subsegments.entries()) {
       const into = clusters[n];
       if (into !== undefined && !living.has(cluster)) this.#gone.set(cluster, into);
     }
     for (const cluster of living) this.#gone.delete(cluster);
-    this.#pieces.regroup(clusters);
+    this.#subsegments.regroup(clusters);
   }
 
   /** The cluster that has the speech of one that may have gone as well. */
@@ -287,7 +287,7 @@ export class SessionTracker implements SpeakerTracker {
 
   /** The segments whose cluster is another one than before. */
   #moved(before: ReadonlyMap<number, number>): SpeakerProposal["segments"] {
-    return [...this.#pieces.segments()]
+    return [...this.#subsegments.segments()]
       .filter(([start, cluster]) => before.has(start) && before.get(start) !== cluster)
       .map(([start, cluster]) => ({ start, cluster }))
       .sort((a, b) => a.start - b.start);

@@ -4,20 +4,20 @@ import type { RecentSound } from "./recent-sound.ts";
 import type { PendingNumbers, VoiceAnalysis } from "./voice-analysis.ts";
 
 /** Speech of one voice with its vector. */
-export interface EmbeddedPiece {
+export interface EmbeddedSubsegment {
   start: number;
   end: number;
   embedding: Float32Array;
 }
 
-/** Sound that is embedded in one piece, 1.5 s, and between the starts of two pieces, samples. */
-const PIECE = 24_000;
-const PIECE_SHIFT = 12_000;
-/** The end of a turn has a piece of its own where this much of it is in none, samples. */
+/** Sound that is embedded in one subsegment, 1.5 s, and between the starts of two subsegments, samples. */
+const SUBSEGMENT = 24_000;
+const SUBSEGMENT_SHIFT = 12_000;
+/** The end of a turn has a subsegment of its own where this much of it is in none, samples. */
 const LEAST_REST = 1_600;
 /** Between the starts of two windows for segmentation, samples. */
 const WINDOW_SHIFT = 128_000;
-/** A piece counts for a voice that has this share of its speech alone, where no more of it overlaps. */
+/** A subsegment counts for a voice that has this share of its speech alone, where no more of it overlaps. */
 const PURE = 0.5;
 const MOST_OVERLAP = 0.25;
 
@@ -34,7 +34,7 @@ export interface VoiceTurn {
   start: number;
   end: number;
   spokenTo: number;
-  pieces: EmbeddedPiece[];
+  subsegments: EmbeddedSubsegment[];
 }
 
 /** Who speaks when in an utterance. */
@@ -51,7 +51,7 @@ export class UtteranceVoices {
   readonly start: number;
   readonly #analysis: VoiceAnalysis;
   readonly #sound: RecentSound;
-  readonly #pieces = new Map<string, Asked>();
+  readonly #vectors = new Map<string, Asked>();
   readonly #windows = new Map<string, Asked>();
   #local: { end: number; voices: LocalVoices } | undefined;
 
@@ -63,13 +63,13 @@ export class UtteranceVoices {
 
   /** Asks about what is complete already, if the utterance goes on beyond `position`. */
   advance(position: number): void {
-    for (const span of piecesIn(this.start, position)) this.#ask(this.#pieces, span);
+    for (const span of subsegmentsIn(this.start, position)) this.#ask(this.#vectors, span);
     for (const span of windowsIn(this.start, position)) this.#ask(this.#windows, span);
   }
 
-  /** The vector of the newest piece that is there. */
+  /** The vector of the newest subsegment that is there. */
   newest(): Float32Array | undefined {
-    return [...this.#pieces.values()].findLast(({ answer }) => answer.numbers)?.answer.numbers;
+    return [...this.#vectors.values()].findLast(({ answer }) => answer.numbers)?.answer.numbers;
   }
 
   /** Asks for what is missing of the utterance up to `end`; true when all of it is there. */
@@ -78,7 +78,7 @@ export class UtteranceVoices {
     const voices = this.#localVoices(end);
     if (voices === undefined) return false;
     const asked = this.#spans(voices).map((spans) =>
-      spans.map((span) => this.#ask(this.#pieces, span)),
+      spans.map((span) => this.#ask(this.#vectors, span)),
     );
     return asked.flat().every(({ answer }) => answer.numbers !== undefined);
   }
@@ -90,8 +90,8 @@ export class UtteranceVoices {
     const spans = this.#spans(voices);
     const turns = voices.turns.map((turn, n) => ({
       ...turn,
-      pieces: (spans[n] ?? []).flatMap((span) => {
-        const embedding = this.#pieces.get(nameOf(span))?.answer.numbers;
+      subsegments: (spans[n] ?? []).flatMap((span) => {
+        const embedding = this.#vectors.get(nameOf(span))?.answer.numbers;
         return embedding === undefined ? [] : [{ ...span, embedding }];
       }),
     }));
@@ -100,7 +100,7 @@ export class UtteranceVoices {
 
   /** Nobody waits for the answers any more. */
   drop(): void {
-    for (const { answer } of [...this.#pieces.values(), ...this.#windows.values()]) answer.drop();
+    for (const { answer } of [...this.#vectors.values(), ...this.#windows.values()]) answer.drop();
   }
 
   #ask(asked: Map<string, Asked>, { start, end }: { start: number; end: number }): Asked {
@@ -108,8 +108,8 @@ export class UtteranceVoices {
     const known = asked.get(name);
     if (known !== undefined) return known;
     const pcm = this.#sound.slice(start, end);
-    const isPiece = asked === this.#pieces;
-    const answer = isPiece ? this.#analysis.embed(pcm) : this.#analysis.segment(pcm);
+    const isSubsegment = asked === this.#vectors;
+    const answer = isSubsegment ? this.#analysis.embed(pcm) : this.#analysis.segment(pcm);
     const fresh = { start, end, answer };
     asked.set(name, fresh);
     return fresh;
@@ -133,12 +133,12 @@ export class UtteranceVoices {
   /** For each turn what of its sound is embedded. */
   #spans({ turns, sharesIn }: LocalVoices): { start: number; end: number }[][] {
     return turns.map(({ voice, start, spokenTo }) => {
-      const pure = piecesIn(this.start, spokenTo).filter((piece) => {
-        if (piece.start + PIECE / 2 < start) return false;
-        const { own, speech, overlap } = sharesIn(piece.start, piece.end, voice);
+      const pure = subsegmentsIn(this.start, spokenTo).filter((each) => {
+        if (each.start + SUBSEGMENT / 2 < start) return false;
+        const { own, speech, overlap } = sharesIn(each.start, each.end, voice);
         return own >= PURE * speech && overlap <= MOST_OVERLAP && speech > 0.5;
       });
-      const from = Math.max(start, spokenTo - PIECE);
+      const from = Math.max(start, spokenTo - SUBSEGMENT);
       const isLong = spokenTo - from >= LEAST_EMBEDDED;
       const left = spokenTo - (pure.at(-1)?.end ?? Number.NEGATIVE_INFINITY);
       return isLong && left >= LEAST_REST ? [...pure, { start: from, end: spokenTo }] : pure;
@@ -146,11 +146,11 @@ export class UtteranceVoices {
   }
 }
 
-/** The pieces of an utterance that are complete at `position`. */
-function piecesIn(start: number, position: number): { start: number; end: number }[] {
-  const count = Math.floor((position - start - PIECE) / PIECE_SHIFT) + 1;
+/** The subsegments of an utterance that are complete at `position`. */
+function subsegmentsIn(start: number, position: number): { start: number; end: number }[] {
+  const count = Math.floor((position - start - SUBSEGMENT) / SUBSEGMENT_SHIFT) + 1;
   return Array.from({ length: Math.max(0, count) }, (_, n) => {
-    return { start: start + n * PIECE_SHIFT, end: start + n * PIECE_SHIFT + PIECE };
+    return { start: start + n * SUBSEGMENT_SHIFT, end: start + n * SUBSEGMENT_SHIFT + SUBSEGMENT };
   });
 }
 

@@ -11,10 +11,10 @@ export const PRINT_METHOD = "campplus-2";
 /** Frames as loud as the loudest tenth are taken for voice, and those down to 25 dB below. */
 const LOUD = 0.9;
 const QUIETEST = 10 ** -2.5;
-/** Speech that is embedded in one piece, 3 s, in samples. */
-const PIECE = 3 * SESSION_RATE;
-/** At most so many pieces, spread over the speech. */
-const MOST_PIECES = 20;
+/** Speech that is embedded in one subsegment, 3 s, in samples. */
+const SUBSEGMENT = 3 * SESSION_RATE;
+/** At most so many subsegments, spread over the speech. */
+const MOST_SUBSEGMENTS = 20;
 /**
  * The logarithm of the likelihood ratio is taken for a straight line of the cosine, another one for each pair of lines:
  * on two telephones voices are most alike. That of whole voices is the mean of what logistic regression finds on each
@@ -61,32 +61,32 @@ export function* makePrint(
   const speech = speechOf(pcm);
   yield;
   const speechMs = Math.round((speech.length * 1_000) / SESSION_RATE);
-  const pieces = piecesOf(speech);
+  const subsegments = subsegmentsOf(speech);
   // What the networks are given goes to their threads, and is not here any more.
-  const heard = yield* meanVector(pieces, analysis, (piece) => piece.slice());
+  const heard = yield* meanVector(subsegments, analysis, (subsegment) => subsegment.slice());
   if (isNarrow(speech)) return { print: { narrow: heard }, speechMs };
-  const narrow = yield* meanVector(pieces, analysis, throughTelephone);
+  const narrow = yield* meanVector(subsegments, analysis, throughTelephone);
   return { print: { narrow, wide: heard }, speechMs };
 }
 
 /** At most so much speech as is embedded, spread over all of it. */
-function piecesOf(speech: Int16Array): Int16Array[] {
-  const count = Math.max(1, Math.min(MOST_PIECES, Math.floor(speech.length / PIECE)));
+function subsegmentsOf(speech: Int16Array): Int16Array[] {
+  const count = Math.max(1, Math.min(MOST_SUBSEGMENTS, Math.floor(speech.length / SUBSEGMENT)));
   return Array.from({ length: count }, (_, n) => {
-    const from = Math.floor((n * Math.max(0, speech.length - PIECE)) / Math.max(1, count - 1));
-    return speech.slice(from, from + PIECE);
+    const from = Math.floor((n * Math.max(0, speech.length - SUBSEGMENT)) / Math.max(1, count - 1));
+    return speech.slice(from, from + SUBSEGMENT);
   });
 }
 
 function* meanVector(
-  pieces: readonly Int16Array[],
+  subsegments: readonly Int16Array[],
   analysis: VoiceAnalysis,
-  heard: (piece: Int16Array) => Int16Array,
+  heard: (subsegment: Int16Array) => Int16Array,
 ): Generator<Promise<unknown> | undefined, Float32Array> {
   const sum = new Float32Array(analysis.vectorSize);
-  for (const piece of pieces) {
-    if (piece.length < LEAST_EMBEDDED) break;
-    const pending = analysis.embed(heard(piece));
+  for (const subsegment of subsegments) {
+    if (subsegment.length < LEAST_EMBEDDED) break;
+    const pending = analysis.embed(heard(subsegment));
     yield pending.settled;
     for (const [at, value] of (pending.numbers ?? []).entries()) sum[at] = (sum[at] ?? 0) + value;
   }

@@ -102,7 +102,7 @@ function described(bytes: Uint8Array, first: FrameHeader, places: number[]): Mpe
 /**
  * Whether the first frame begins its stream: it takes no bits from the frame before, and the next
  * one does. In the middle of such a stream hardly any frame stands alone. Where none takes bits
- * from another, nothing tells; a device's pieces would lose sound at each cut, so nothing is cut.
+ * from another, nothing tells; a device's parts would lose sound at each cut, so nothing is cut.
  */
 function beginsStream(bytes: Uint8Array, first: FrameHeader, places: readonly number[]): boolean {
   const [one, , two] = places;

@@ -11,7 +11,7 @@ const FLAG_LAST = 4;
 const LONGEST_PACKET = 256 * 1024;
 const MARK = Buffer.from("OggS", "latin1");
 
-/** One logical stream of an Ogg file, or of a piece of one. */
+/** One logical stream of an Ogg file, or of a part of one. */
 export interface OggStream {
   packets: Uint8Array[];
   /** Granule position of the last page on which a packet ends; undefined when no page tells one. */
@@ -24,7 +24,7 @@ export interface OggStream {
   isEnded: boolean;
   /** Whether another stream of this kind follows the first one. */
   isChained: boolean;
-  /** What the next piece needs before it: the packet that is not complete, and the rest of its page. */
+  /** What the next part needs before it: the packet that is not complete, and the rest of its page. */
   rest: Uint8Array;
   /** Something else follows the last whole page than the beginning of a page. */
   isCutOff: boolean;
@@ -193,7 +193,7 @@ class StreamReader {
     if (this.#serial === undefined) return undefined;
     const tail = cut ?? this.#bytes.subarray(end);
     const headEnd = this.#stream.headEnd === 0 ? end : this.#stream.headEnd;
-    // Only a page that is cut off is kept for the next piece.
+    // Only a page that is cut off is kept for the next part.
     const isPage = MARK.equals(tail.subarray(0, 4)) || MARK.subarray(0, tail.length).equals(tail);
     const parts = [...openPages(this.#parts, this.#serial), ...(isPage ? [tail] : [])];
     return { ...this.#stream, headEnd, rest: Buffer.concat(parts), isCutOff: !isPage };
@@ -201,7 +201,7 @@ class StreamReader {
 }
 
 /**
- * A packet that goes on, as pages of its own: with them before it, the next piece of the stream
+ * A packet that goes on, as pages of its own: with them before it, the next part of the stream
  * completes the packet.
  */
 function openPages(parts: readonly Uint8Array[], serial: number): Uint8Array[] {

@@ -25,7 +25,7 @@ interface OpusAudio {
 
 /** What is needed to read on where a stream was cut into files. */
 export interface StreamPart {
-  /** The headers of the stream, which every later piece needs before it; absent in a later piece. */
+  /** The headers of the stream, which every later part needs before it; absent in a later part. */
   head?: Uint8Array;
   /** What begins in this file and ends in the next one. */
   carry: Uint8Array;
@@ -39,7 +39,7 @@ export type SoundFile = {
   channels: number;
   /** Samples of each channel. */
   frames: number;
-  /** Present when further pieces of the stream may follow. */
+  /** Present when further parts of the stream may follow. */
   part?: StreamPart;
 } & (
   | { codec: "opus"; audio: OpusAudio }
@@ -53,13 +53,13 @@ export type SoundFile = {
  * measures it by its frames, packets or granule positions. It takes time in proportion to the
  * file's length, and little memory besides it.
  *
- * @param isPiece whether the file is a later piece of a stream, with the stream's head before it
+ * @param isPart whether the file is a later part of a stream, with the stream's head before it
  * @returns `not_audio` when the file has no sound that can be read, `unsupported_media_type` when
  *   its sound is of a kind that is not read
  */
-export function openSoundFile(bytes: Uint8Array, isPiece = false): SoundFile | AudioFormatError {
+export function openSoundFile(bytes: Uint8Array, isPart = false): SoundFile | AudioFormatError {
   const kind = soundKind(bytes);
-  const found = fileOf(kind, bytes, isPiece);
+  const found = fileOf(kind, bytes, isPart);
   if ("error" in found) return found;
   if (found.channels < 1 || found.channels > MAX_CHANNELS) {
     return unsupported(`${found.channels} channels are not supported: send 1 to ${MAX_CHANNELS}.`);
@@ -76,7 +76,7 @@ export function openSoundFile(bytes: Uint8Array, isPiece = false): SoundFile | A
 function fileOf(
   kind: ReturnType<typeof soundKind>,
   bytes: Uint8Array,
-  isPiece: boolean,
+  isPart: boolean,
 ): SoundFile | AudioFormatError {
   switch (kind) {
     case "mp3":
@@ -84,9 +84,9 @@ function fileOf(
     case "flac":
       return flacFile(bytes);
     case "ogg":
-      return oggFile(bytes, isPiece);
+      return oggFile(bytes, isPart);
     case "webm":
-      return webmFile(bytes, isPiece);
+      return webmFile(bytes, isPart);
     case undefined:
       return unmarkedFile(bytes);
     default:
@@ -121,9 +121,9 @@ function flacFile(bytes: Uint8Array): SoundFile | AudioFormatError {
   return { mediaType: "audio/flac", sampleRate, channels, frames, codec: "flac", audio };
 }
 
-function oggFile(bytes: Uint8Array, isPiece: boolean): SoundFile | AudioFormatError {
+function oggFile(bytes: Uint8Array, isPart: boolean): SoundFile | AudioFormatError {
   const opus = readOgg(bytes, isOpusHead);
-  if (opus !== undefined) return oggOpusFile(bytes, opus, isPiece);
+  if (opus !== undefined) return oggOpusFile(bytes, opus, isPart);
   const vorbis = readOgg(bytes, isVorbisHead);
   if (vorbis === undefined) return oggRefusal(bytes);
   if (vorbis.isChained) return unsupported("Ogg Vorbis with several streams is not supported.");
@@ -151,45 +151,45 @@ function oggRefusal(bytes: Uint8Array): AudioFormatError {
 function oggOpusFile(
   bytes: Uint8Array,
   stream: NonNullable<ReturnType<typeof readOgg>>,
-  isPiece: boolean,
+  isPart: boolean,
 ): SoundFile | AudioFormatError {
   const [first, ...others] = stream.packets;
   const head = readOpusHead(first ?? new Uint8Array(0));
   if (head === undefined) return notAudio("The header of the Ogg Opus file is damaged.");
   const packets = others.filter((packet) => !isOpusHead(packet) && !isOpusTags(packet));
-  const file = opusFile("audio/ogg;codecs=opus", head, packets, isPiece);
+  const file = opusFile("audio/ogg;codecs=opus", head, packets, isPart);
   if ("error" in file) return file;
   if (packets.length === 0 && stream.isCutOff) return notAudio("The Ogg file is damaged.");
-  const part = partOf(isPiece ? undefined : bytes.subarray(0, stream.headEnd), stream.rest);
+  const part = partOf(isPart ? undefined : bytes.subarray(0, stream.headEnd), stream.rest);
   // The last page tells how much of its last packet counts.
   const played = samplesAt(packets, OPUS_CLOCK);
-  const cut = stream.isEnded && !isPiece ? played - (stream.granule ?? played) : 0;
+  const cut = stream.isEnded && !isPart ? played - (stream.granule ?? played) : 0;
   const isTold = cut > 0 && cut < lastOf(packets);
   const frames = file.frames - (isTold ? Math.floor(cut / CLOCK_RATIO) : 0);
   return { ...file, frames: Math.max(0, frames), ...(!stream.isChained && part) };
 }
 
-function webmFile(bytes: Uint8Array, isPiece: boolean): SoundFile | AudioFormatError {
+function webmFile(bytes: Uint8Array, isPart: boolean): SoundFile | AudioFormatError {
   const { codec, head, packets, headEnd, rest, skipped } = readWebm(bytes);
   if (codec === undefined) return notAudio("The WebM file holds no audio track.");
   if (codec !== "Opus") return unsupported(`WebM with ${codec} is not supported: Opus is.`);
   if (head === undefined) return notAudio("The header of the WebM file's audio is damaged.");
   if (packets.length === 0 && skipped > 0) return notAudio("The WebM file is damaged.");
-  const file = opusFile("audio/webm;codecs=opus", head, packets, isPiece);
+  const file = opusFile("audio/webm;codecs=opus", head, packets, isPart);
   if ("error" in file) return file;
-  return { ...file, ...partOf(isPiece ? undefined : bytes.subarray(0, headEnd), rest) };
+  return { ...file, ...partOf(isPart ? undefined : bytes.subarray(0, headEnd), rest) };
 }
 
 function opusFile(
   mediaType: string,
   head: OpusHead,
   packets: Uint8Array[],
-  isPiece: boolean,
+  isPart: boolean,
 ): (SoundFile & { codec: "opus" }) | AudioFormatError {
   const { channels } = head;
   // Packets of several streams have another form, which only a decoder knows.
   if (channels <= 2 && isNoOpus(packets)) return notAudio("Hardly any packet of the file is Opus.");
-  const skip = isPiece ? 0 : Math.floor(head.preSkip / CLOCK_RATIO);
+  const skip = isPart ? 0 : Math.floor(head.preSkip / CLOCK_RATIO);
   const frames = Math.max(0, samplesAt(packets, SESSION_RATE) - skip);
   const audio = { head, packets, skip };
   return { mediaType, sampleRate: SESSION_RATE, channels, frames, codec: "opus", audio };

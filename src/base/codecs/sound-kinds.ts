@@ -1,15 +1,15 @@
 import { isWav } from "../audio/wav.ts";
 import { afterId3Tags } from "./id3.ts";
 
-/** What a file is by its first bytes; "piece" of a stream whose beginning lies in another file. */
+/** What a file is by its first bytes; "part" of a stream whose beginning lies in another file. */
 export type SoundKind =
   | "wav"
   | "mp3"
   | "flac"
   | "ogg"
   | "webm"
-  | "ogg-piece"
-  | "webm-piece"
+  | "ogg-part"
+  | "webm-part"
   | { refused: string };
 
 const CLUSTER = "\x1f\x43\xb6\x75";
@@ -46,10 +46,10 @@ export function soundKind(head: Uint8Array): SoundKind | undefined {
   if (isWav(head)) return "wav";
   if (text.startsWith("fLaC")) return "flac";
   if (text.startsWith("OggS")) {
-    return ((head[5] ?? 0) & FLAG_FIRST) === 0 ? "ogg-piece" : "ogg";
+    return ((head[5] ?? 0) & FLAG_FIRST) === 0 ? "ogg-part" : "ogg";
   }
   if (text.startsWith("\x1a\x45\xdf\xa3")) return "webm";
-  if (text.startsWith(CLUSTER)) return "webm-piece";
+  if (text.startsWith(CLUSTER)) return "webm-part";
   const refused = REFUSED.find(([mark, at]) => text.startsWith(mark, at));
   if (refused !== undefined) return { refused: refused[2] };
   if (text.startsWith("ID3")) return isFlacAt(head, afterId3Tags(head)) ? "flac" : "mp3";

@@ -10,13 +10,13 @@ export const SOUND_FILE_TYPES: ReadonlySet<string> = new Set([
   "audio/webm",
 ]);
 
-/** Marks a file that is a later piece of a stream, before which the stream's head belongs. */
-const PIECE = ";piece";
+/** Marks a file that is a later part of a stream, before which the stream's head belongs. */
+const PART = ";piece";
 
-export function toPieceMediaType(mediaType: string): string {
-  return `${mediaType}${PIECE}`;
+export function toPartMediaType(mediaType: string): string {
+  return `${mediaType}${PART}`;
 }
 
-export function isPieceMediaType(mediaType: string): boolean {
-  return mediaType.endsWith(PIECE);
+export function isPartMediaType(mediaType: string): boolean {
+  return mediaType.endsWith(PART);
 }

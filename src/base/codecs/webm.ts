@@ -52,7 +52,7 @@ const AUDIO_CODECS = new Map([
   ["A_FLAC", "FLAC"],
 ]);
 
-/** The sound of a WebM or Matroska file, or of a piece of one that follows its head. */
+/** The sound of a WebM or Matroska file, or of a part of one that follows its head. */
 interface WebmAudio {
   /** Undefined when no audio track is listed. */
   codec: string | undefined;
@@ -84,7 +84,7 @@ interface Track {
 
 /**
  * Reads the Opus packets of the first audio track. Only bounded elements are read, one after the
- * other; where none begins, as in a damaged file or in a piece that begins within a block, reading
+ * other; where none begins, as in a damaged file or in a part that begins within a block, reading
  * goes on at the next block or cluster.
  */
 export function readWebm(bytes: Uint8Array): WebmAudio {

@@ -28,10 +28,10 @@ export function* cutIntoChunks(
     const audio = codec === "pcm" ? toPcm16(recording) : recording;
     const step = Math.max(1, Math.round(chunkSeconds * audio.sampleRate)) * frameBytes(audio);
     for (let at = 0; at < audio.data.length; at += step) {
-      const piece = { ...audio, data: audio.data.subarray(at, at + step) };
-      const seconds = durationSeconds(piece);
+      const part = { ...audio, data: audio.data.subarray(at, at + step) };
+      const seconds = durationSeconds(part);
       recordedAt += seconds;
-      yield { sequence: next++, seconds, recordedAt, ...encode(piece, codec) };
+      yield { sequence: next++, seconds, recordedAt, ...encode(part, codec) };
     }
   }
 }

@@ -20,15 +20,15 @@ export async function streamLive(
   source: PcmSource,
   { stop, mostSeconds = Number.POSITIVE_INFINITY, ...events }: LiveRecordingOptions,
 ): Promise<number> {
-  const { sampleRate, channels, pieces } = source;
+  const { sampleRate, channels, fragments } = source;
   const format = { float: false, bitsPerSample: 16, sampleRate, channels };
   const bytesPerSecond = 2 * channels * sampleRate;
   const most = Math.round(mostSeconds * sampleRate) * 2 * channels;
   let sent = 0;
   await streamAudio(device, sessionId, format, events, async (sender) => {
-    for await (const piece of untilAborted(pieces, stop)) {
+    for await (const fragment of untilAborted(fragments, stop)) {
       while (sender.isFull) await delay(20, undefined, { signal: events.signal });
-      const wanted = piece.subarray(0, most - sent);
+      const wanted = fragment.subarray(0, most - sent);
       sender.push(wanted);
       sent += wanted.byteLength;
       if (sent >= most) break;
@@ -38,9 +38,9 @@ export async function streamLive(
   return sent / bytesPerSecond;
 }
 
-/** The pieces until the signal is aborted, also while none comes. */
-async function* untilAborted<T>(pieces: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
-  const iterator = pieces[Symbol.asyncIterator]();
+/** The items until the signal is aborted, also while none comes. */
+async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
   const aborted = new Promise<undefined>((settle) => {
     if (signal.aborted) settle(undefined);
     signal.addEventListener("abort", () => settle(undefined), { once: true });

@@ -46,8 +46,8 @@ export async function openMicrophone(env: NodeJS.ProcessEnv): Promise<Microphone
   const limit = setTimeout(stop, FIRST_SOUND_MS);
   const first = await sound.next().finally(() => clearTimeout(limit));
   if (first.done) throw new CommandFailure(`${program} gets no sound from the microphone`);
-  const pieces = withFirst(first.value, sound);
-  return { source: { sampleRate: RATE, channels: 1, pieces }, stop };
+  const fragments = withFirst(first.value, sound);
+  return { source: { sampleRate: RATE, channels: 1, fragments }, stop };
 }
 
 async function* withFirst(

@@ -4,7 +4,7 @@ import { checkedFormat, type PcmSource } from "./pcm-source.ts";
 import { durationSeconds, frameBytes, toPcm16, type WaveAudio } from "./wave-file.ts";
 
 /** Length of audio that is given out at once, like that of a microphone, seconds. */
-const PIECE_S = 0.1;
+const FRAGMENT_S = 0.1;
 
 /**
  * Consecutive recordings as one source, at the pace of a microphone times `speed`, until the signal
@@ -22,7 +22,7 @@ export function pacedRecordings(
   if (parts.some((part) => part.sampleRate !== sampleRate || part.channels !== channels)) {
     throw new CommandFailure("files of one stream must have the same sample rate and channels");
   }
-  return { ...checkedFormat({ sampleRate, channels }), pieces: paced(parts, speed, signal) };
+  return { ...checkedFormat({ sampleRate, channels }), fragments: paced(parts, speed, signal) };
 }
 
 async function* paced(
@@ -33,7 +33,7 @@ async function* paced(
   const start = performance.now();
   let seconds = 0;
   for (const part of parts) {
-    const step = Math.round(part.sampleRate * PIECE_S) * frameBytes(part);
+    const step = Math.round(part.sampleRate * FRAGMENT_S) * frameBytes(part);
     for (let at = 0; at < part.data.length; at += step) {
       const data = part.data.subarray(at, at + step);
       seconds += durationSeconds({ ...part, data });

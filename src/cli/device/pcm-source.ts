@@ -11,11 +11,11 @@ import { CommandFailure } from "../client/command-context.ts";
 import { decodeRecording } from "./recording-file.ts";
 import { toPcm16 } from "./wave-file.ts";
 
-/** Sound that comes as it is made: 16-bit samples, interleaved, in pieces of any size. */
+/** Sound that comes as it is made: 16-bit samples, interleaved, in fragments of any size. */
 export interface PcmSource {
   readonly sampleRate: number;
   readonly channels: number;
-  readonly pieces: AsyncIterable<Uint8Array>;
+  readonly fragments: AsyncIterable<Uint8Array>;
 }
 
 /** What raw samples are, when nothing in them says it. */
@@ -40,30 +40,30 @@ export async function readPcm(
   input: AsyncIterable<Uint8Array>,
   raw: RawFormat | undefined,
 ): Promise<PcmSource> {
-  const pieces = input[Symbol.asyncIterator]();
-  const head = await readUntil(pieces, Buffer.alloc(0), LEAST_HEAD);
+  const fragments = input[Symbol.asyncIterator]();
+  const head = await readUntil(fragments, Buffer.alloc(0), LEAST_HEAD);
   if (head.length === 0) throw new CommandFailure("no audio came on standard input");
   if (raw !== undefined) {
-    return { ...checkedFormat(raw), pieces: wholeSamples(head, pieces, 2 * raw.channels) };
+    return { ...checkedFormat(raw), fragments: wholeSamples(head, fragments, 2 * raw.channels) };
   }
   const kind = soundKind(head);
-  if (kind === "wav") return readWav(pieces, head);
+  if (kind === "wav") return readWav(fragments, head);
   if (kind === undefined) {
     throw new CommandFailure(
       "what comes on standard input does not say what it is; for raw 16-bit samples give --rate and --channels",
     );
   }
-  const bytes = await readUntil(pieces, head, MOST_BYTES);
+  const bytes = await readUntil(fragments, head, MOST_BYTES);
   if (bytes.length >= MOST_BYTES) throw new CommandFailure("standard input: larger than 1 GiB");
   const audio = await decodeRecording(bytes);
   if ("error" in audio) {
     throw new CommandFailure(`standard input: ${audio.error} It may be ${READABLE_FILES}.`);
   }
   const { sampleRate, channels, data } = toPcm16(audio);
-  return { ...checkedFormat({ sampleRate, channels }), pieces: once(data) };
+  return { ...checkedFormat({ sampleRate, channels }), fragments: once(data) };
 }
 
-async function readWav(pieces: AsyncIterator<Uint8Array>, beginning: Buffer): Promise<PcmSource> {
+async function readWav(source: AsyncIterator<Uint8Array>, beginning: Buffer): Promise<PcmSource> {
   let head = beginning;
   for (let least = 2 * LEAST_HEAD; ; least *= 2) {
     // Without the file's length, samples go on to the end of what comes.
@@ -72,14 +72,14 @@ async function readWav(pieces: AsyncIterator<Uint8Array>, beginning: Buffer): Pr
       const { sampleRate, channels, dataOffset, dataLength } = wav;
       const frames = wholeSamples(
         head.subarray(dataOffset),
-        pieces,
+        source,
         bytesPerFrame(wav),
         dataLength,
       );
-      return { ...checkedFormat({ sampleRate, channels }), pieces: converted(frames, wav) };
+      return { ...checkedFormat({ sampleRate, channels }), fragments: converted(frames, wav) };
     }
     const before = head.length;
-    if (before < MOST_HEAD) head = await readUntil(pieces, head, least);
+    if (before < MOST_HEAD) head = await readUntil(source, head, least);
     if (head.length === before) throw new CommandFailure(`standard input: ${wav.error}`);
   }
 }
@@ -94,7 +94,7 @@ async function* converted(
   }
 }
 
-/** The bytes of `first` and then of `rest` in pieces of whole frames, at most `most` bytes. */
+/** The bytes of `first` and then of `rest` in fragments of whole frames, at most `most` bytes. */
 async function* wholeSamples(
   first: Uint8Array,
   rest: AsyncIterator<Uint8Array>,
@@ -117,14 +117,14 @@ async function* wholeSamples(
 
 /** Reads until there are `least` bytes, or no more. */
 async function readUntil(
-  pieces: AsyncIterator<Uint8Array>,
+  fragments: AsyncIterator<Uint8Array>,
   beginning: Buffer,
   least: number,
 ): Promise<Buffer> {
   const parts: Uint8Array[] = [beginning];
   let length = beginning.length;
   while (length < least) {
-    const next = await pieces.next();
+    const next = await fragments.next();
     if (next.done) break;
     parts.push(next.value);
     length += next.value.length;

@@ -76,8 +76,8 @@ async function readKnown(bytes: Buffer): Promise<WaveAudio | AudioFormatError> {
   if (kind === undefined && "error" in openSoundFile(bytes)) return notAudio("It is not audio.");
   if (typeof kind === "object") return notAudio(`${kind.refused} is not supported.`);
   if (kind === "wav") return readWav(bytes);
-  if (kind === "ogg-piece" || kind === "webm-piece") {
-    return notAudio("It is a later piece of a recording, without the beginning.");
+  if (kind === "ogg-part" || kind === "webm-part") {
+    return notAudio("It is a later part of a recording, without the beginning.");
   }
   return decoded(bytes);
 }

@@ -7,7 +7,7 @@ import { frameBytes, type WaveAudio } from "./wave-file.ts";
 /** Duration of an uploaded chunk. */
 const CHUNK_SECONDS = 10;
 /**
- * A piece of which the service could not tell any more that it is stored has begun at most one
+ * A fragment of which the service could not tell any more that it is stored has begun at most one
  * chunk; another one is allowed for.
  */
 const MOST_TAKEN = 2;

@@ -106,12 +106,12 @@ async function play(
     const { data, sampleRate } = recording;
     const step = Math.round(sampleRate * STEP_SECONDS) * frameBytes(recording);
     for (let at = 0; at < data.length; at += step) {
-      const piece = { ...recording, data: data.subarray(at, at + step) };
-      seconds += durationSeconds(piece);
+      const fragment = { ...recording, data: data.subarray(at, at + step) };
+      seconds += durationSeconds(fragment);
       const wait = start + (seconds * 1_000) / speed - performance.now();
       if (wait > 1) await delay(wait, undefined, { signal });
       while (sender.isFull) await delay(20, undefined, { signal });
-      sender.push(piece.data);
+      sender.push(fragment.data);
       if (Math.random() >= loss * STEP_SECONDS) continue;
       onLoss();
       sender.drop();

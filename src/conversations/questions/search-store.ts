@@ -94,7 +94,7 @@ export class SearchStore {
         limit ${limit}
       ) as page
       order by rank desc, "sessionId" desc, "segmentId" desc`);
-    return rows.map(({ headline, ...hit }) => ({ ...hit, snippet: piecesOf(headline) }));
+    return rows.map(({ headline, ...hit }) => ({ ...hit, snippet: partsOf(headline) }));
   }
 }
 
@@ -173,15 +173,15 @@ function isAfter(after: HitPosition | undefined): Fragment {
     < (${String(rank)}::real, ${sessionId}::uuid, ${segmentId}::uuid)`;
 }
 
-function piecesOf(headline: string): SearchHit["snippet"] {
+function partsOf(headline: string): SearchHit["snippet"] {
   return headline
     .replaceAll(LESS, "<")
     .split(START)
     .flatMap((part, index) => {
       if (index === 0) return part === "" ? [] : [{ text: part, isMatch: false }];
       const [match = "", rest = ""] = part.split(STOP);
-      const pieces = [{ text: match, isMatch: true }];
-      return rest === "" ? pieces : [...pieces, { text: rest, isMatch: false }];
+      const parts = [{ text: match, isMatch: true }];
+      return rest === "" ? parts : [...parts, { text: rest, isMatch: false }];
     });
 }
 
@@ -219,6 +219,6 @@ export interface SearchHit extends HitPosition {
   /** The name of the person who claimed the label; empty without a claim. */
   speakerName: string;
   text: string;
-  /** The text around the match, in pieces: those that match and those between them. */
+  /** The text around the match, in parts: those that match and those between them. */
   snippet: { text: string; isMatch: boolean }[];
 }

@@ -205,7 +205,7 @@ function positionOf(
 }
 
 function presentHit(hit: SearchHit): Static<typeof hitSchema> {
-  const pieces = hit.snippet.map(({ text, isMatch }) =>
+  const parts = hit.snippet.map(({ text, isMatch }) =>
     isMatch ? `<mark>${escapeHtml(text)}</mark>` : escapeHtml(text),
   );
   return {
@@ -218,7 +218,7 @@ function presentHit(hit: SearchHit): Static<typeof hitSchema> {
     speaker_label: hit.label,
     ...(hit.speakerName === "" ? {} : { speaker_name: hit.speakerName }),
     text: hit.text,
-    snippet: pieces.join(""),
+    snippet: parts.join(""),
     score: hit.rank,
   };
 }

@@ -9,13 +9,13 @@ import {
   parseWavHeader,
 } from "../../base/audio/wav.ts";
 import { type SoundKind, soundKind } from "../../base/codecs/sound-kinds.ts";
-import { READABLE_FILES, toPieceMediaType } from "../../base/codecs/sound-types.ts";
+import { READABLE_FILES, toPartMediaType } from "../../base/codecs/sound-types.ts";
 import { streamBeginning } from "../../base/codecs/stream-beginning.ts";
 import { isText } from "../../base/decoder/text-file.ts";
 import { AppError, isAppError } from "../../base/errors.ts";
 import type { UploadContent } from "../../rest/route.ts";
 import { otherFile } from "../../wire/other-files.ts";
-import type { PieceBefore } from "../transcript/audio-parts-store.ts";
+import type { PartBefore } from "../transcript/audio-parts-store.ts";
 import type { NewChunk } from "./chunk-store.ts";
 import type { Sounds } from "./sounds.ts";
 
@@ -64,8 +64,8 @@ export interface InspectOptions {
   /** The account whose upload it is. */
   accountId: string;
   sounds: Pick<Sounds, "measure" | "starts">;
-  /** What a piece of a stream would follow; absent where none is taken. */
-  before?: () => Promise<PieceBefore>;
+  /** What a part of a stream would follow; absent where none is taken. */
+  before?: () => Promise<PartBefore>;
   /** Ends the reading of its bytes. */
   signal?: AbortSignal;
 }
@@ -208,7 +208,7 @@ async function measured(
   if ("error" in sound) throw new AppError(sound.code, `${sound.error} ${SUPPORTED_AUDIO}`);
   const { mediaType, frames, sampleRate, channels, part } = sound;
   const container = {
-    mediaType: lead === undefined ? mediaType : toPieceMediaType(mediaType),
+    mediaType: lead === undefined ? mediaType : toPartMediaType(mediaType),
     frames,
     sampleRate,
     channels,
@@ -219,11 +219,11 @@ async function measured(
 }
 
 /**
- * A piece of a stream that recorders send as it grows, cut anywhere, also into pieces of no bytes:
- * its beginning, or what continues the chunk before. Is that one not there yet, the piece is
+ * A part of a stream that recorders send as it grows, cut anywhere, also into parts of no bytes:
+ * its beginning, or what continues the chunk before. Is that one not there yet, the part is
  * measured when it came. Undefined for what is none.
  */
-async function pieceContainer(
+async function partContainer(
   file: UploadedFile,
   { head, kind }: { head: Uint8Array; kind: SoundKind | undefined },
   options: InspectOptions,
@@ -246,16 +246,16 @@ function isOther(head: Uint8Array): boolean {
   return otherFile(head) !== undefined || (head.byteLength >= LEAST_TEXT && isText(head));
 }
 
-/** An untyped piece that does not continue the stream is something else. */
+/** An untyped part that does not continue the stream is something else. */
 async function continuation(
   file: UploadedFile,
   lead: Uint8Array,
   stream: StreamKind | undefined,
   options: InspectOptions,
 ): Promise<AudioContainer | undefined> {
-  const piece = measured(file, options, lead);
-  if (stream !== undefined || file.bytes === 0) return piece;
-  return piece.catch((error: unknown) => {
+  const part = measured(file, options, lead);
+  if (stream !== undefined || file.bytes === 0) return part;
+  return part.catch((error: unknown) => {
     if (isAppError(error, "not_audio") || isAppError(error, "unsupported_media_type"))
       return undefined;
     throw error;
@@ -279,7 +279,7 @@ async function unmarked(
 const UNMEASURED = { frames: 0, sampleRate: SESSION_RATE, channels: 1, durationSeconds: 0 };
 
 function unmeasured(stream: StreamKind): AudioContainer {
-  const mediaType = toPieceMediaType(`audio/${stream};codecs=opus`);
+  const mediaType = toPartMediaType(`audio/${stream};codecs=opus`);
   return { mediaType, ...UNMEASURED, part: {} };
 }
 
@@ -291,8 +291,8 @@ function beginningOf(stream: StreamKind, head: Uint8Array): AudioContainer {
 
 /** The stream that a file may continue, by its mark or else by its declared type. */
 function streamOf(kind: SoundKind | undefined, mediaType: string): StreamKind | undefined {
-  if (kind === "ogg-piece") return "ogg";
-  if (kind === "webm-piece") return "webm";
+  if (kind === "ogg-part") return "ogg";
+  if (kind === "webm-part") return "webm";
   if (kind !== undefined && typeof kind !== "object" && kind !== "mp3") return undefined;
   const [, name] = /^(?:audio|video)\/(ogg|webm)\s*(?:;|$)/.exec(mediaType.trim()) ?? [];
   return name === "ogg" || name === "webm" ? name : undefined;
@@ -320,12 +320,12 @@ export async function inspectAudio(
     assertBare(head);
     return pcmContainer(file.mediaType, file.bytes);
   }
-  const piece = await pieceContainer(file, { head, kind }, options);
-  if (piece !== undefined) return piece;
+  const part = await partContainer(file, { head, kind }, options);
+  if (part !== undefined) return part;
   if (file.bytes === 0) throw new AppError("not_audio", "The file is empty: it holds no audio.");
-  if (kind === "ogg-piece" || kind === "webm-piece") {
+  if (kind === "ogg-part" || kind === "webm-part") {
     const message =
-      "This is a later piece of a recording: the piece with its beginning has to be in the session, with the chunk_sequence before it.";
+      "This is a later part of a recording: the part with its beginning has to be in the session, with the chunk_sequence before it.";
     throw new AppError("not_audio", message);
   }
   if (kind === undefined) return unmarked(file, head, options);

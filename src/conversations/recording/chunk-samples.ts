@@ -38,7 +38,7 @@ export interface TimedFile {
   mediaType: string;
   sha256: string;
   bytes: number;
-  /** Of a later piece of a stream: the stream's head, and what began in the piece before. */
+  /** Of a later part of a stream: the stream's head, and what began in the part before. */
   lead?: Uint8Array | undefined;
   /** SHA-256 in hex of what the file may hold; undefined where that is not known. */
   digests?: readonly string[] | undefined;
@@ -61,8 +61,8 @@ function readOpus(bytes: Uint8Array): OpenFile {
   return decodedFile(readAll(reader), SESSION_RATE);
 }
 
-function readFile(bytes: Uint8Array, isPiece: boolean): OpenFile | undefined {
-  const file = openSoundFile(bytes, isPiece);
+function readFile(bytes: Uint8Array, isPart: boolean): OpenFile | undefined {
+  const file = openSoundFile(bytes, isPart);
   if ("error" in file) return undefined;
   try {
     return decodedFile(readAll(new SoundReader(file, bytes)), file.sampleRate);

@@ -11,7 +11,7 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import { HELD, whenFree } from "../../postgres/when-free.ts";
 import { MAX_MISSING } from "../../session/limits.ts";
 import type { ChunkStatus } from "../../session/status.ts";
-import { type PieceBefore, pieceBefore, savePart } from "../transcript/audio-parts-store.ts";
+import { type PartBefore, partBefore, savePart } from "../transcript/audio-parts-store.ts";
 
 /** Parts of a chunk that no decoder can read. */
 export interface BrokenAudio {
@@ -41,7 +41,7 @@ export interface NewChunk {
   /** The parts that are known not to be audio. */
   broken?: BrokenAudio;
   /**
-   * What the next piece of the stream needs of this one; without a carry this one was not measured
+   * What the next part of the stream needs of this one; without a carry this one was not measured
    * yet, and its frames are 0.
    */
   part?: { head?: Uint8Array; carry?: Uint8Array };
@@ -73,8 +73,8 @@ export interface ChunkStore {
    * chunk.
    */
   store(chunk: NewChunk): Promise<{ chunk: StoredChunk; created: boolean; outbox: OutboxRow[] }>;
-  /** What a piece of a stream at this sequence follows. */
-  pieceBefore(sessionId: string, sequence: number): Promise<PieceBefore>;
+  /** What a part of a stream at this sequence follows. */
+  partBefore(sessionId: string, sequence: number): Promise<PartBefore>;
 }
 
 interface ChunkKey {
@@ -297,8 +297,8 @@ export class PostgresChunkStore implements ChunkStore, QueueOwner {
     return admit(await this.#admissions.get(key), key);
   }
 
-  pieceBefore(sessionId: string, sequence: number): Promise<PieceBefore> {
-    return pieceBefore(this.#pool, sessionId, sequence);
+  partBefore(sessionId: string, sequence: number): Promise<PartBefore> {
+    return partBefore(this.#pool, sessionId, sequence);
   }
 
   async store(chunk: NewChunk): Promise<Stored> {

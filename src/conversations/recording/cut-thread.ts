@@ -36,7 +36,7 @@ export interface CutOrder {
 }
 
 /** One of the files; whoever gets it moves it away. */
-export interface CutPiece {
+export interface CutPart {
   path: string;
   mediaType: string;
   bytes: number;
@@ -46,8 +46,8 @@ export interface CutPiece {
   sampleRate: number;
 }
 
-/** An answer to each request; `piece` is undefined when there are no more. */
-export type CutAnswer = { piece: CutPiece | undefined } | { failed: string; errno?: string };
+/** An answer to each request; `part` is undefined when there are no more. */
+export type CutAnswer = { part: CutPart | undefined } | { failed: string; errno?: string };
 
 const HEAD_BYTES = 256 * 1024;
 const COPY_BYTES = 1024 * 1024;
@@ -148,7 +148,7 @@ async function decodedSamples(): Promise<Samples> {
 }
 
 /** Writes the next file. */
-function cut(samples: Samples): CutPiece | undefined {
+function cut(samples: Samples): CutPart | undefined {
   const { mediaType, sampleRate, frameBytes } = samples;
   const wanted = Math.min(order.seconds * sampleRate, Math.floor(order.bytes / frameBytes));
   const first = samples.next(wanted);
@@ -186,7 +186,7 @@ parentPort?.on("message", () => {
 async function answer(): Promise<CutAnswer> {
   try {
     opened ??= open();
-    return { piece: cut(await opened) };
+    return { part: cut(await opened) };
   } catch (error) {
     const errno = errnoOf(error);
     return { failed: errorMessage(error), ...(errno !== undefined && { errno }) };

@@ -19,7 +19,7 @@ import { sessionStartRoutes } from "./start.ts";
 import { type UploadAudioOptions, uploadAudioRoutes } from "./upload.ts";
 import { WholeFiles } from "./whole-files.ts";
 
-/** Two pieces of decoded sound: what is left is for audio that comes live, bytes. */
+/** Two parts of decoded sound: what is left is for audio that comes live, bytes. */
 const LEAST_FREE_BYTES = 128 * 1024 * 1024;
 
 function nearlyFull(): AppError {

@@ -4,22 +4,22 @@ import { AppError } from "../../base/errors.ts";
 import { type Runtime, systemRuntime } from "../../base/runtime.ts";
 import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts";
 import {
-  PIECES_OF_LOG,
-  RECORDED_PIECE,
-  RECORDED_PIECES,
-  recordedPieces,
+  FRAGMENTS_OF_LOG,
+  RECORDED_FRAGMENT,
+  RECORDED_FRAGMENTS,
+  recordedFragments,
   saveCount,
-} from "./audio-files/piece-rows-store.ts";
+} from "./audio-files/fragment-rows-store.ts";
 import { insertChunk, type NewChunk, type StoredChunk } from "./chunk-store.ts";
-import type { OpenChunk, OpenChunks, UnsealedAudio } from "./stream-records.ts";
+import type { OpenAudio, OpenChunk, OpenChunks } from "./stream-records.ts";
 
-const pieceRow = z.object({
+const fragmentRow = z.object({
   mediaType: z.string(),
   sampleRate: z.number(),
-  ...RECORDED_PIECE,
+  ...RECORDED_FRAGMENT,
 });
 const statusRow = z.object({ status: z.string() });
-const countRow = z.object({ pieces: z.number() });
+const countRow = z.object({ fragments: z.number() });
 const chunkRow = z.object({ sessionId: z.string(), sequence: z.number() });
 
 /** Open chunks in PostgreSQL: streamed audio that is not stored as chunks yet. */
@@ -32,21 +32,21 @@ export class PostgresOpenChunks implements OpenChunks {
     this.#runtime = runtime;
   }
 
-  async read({ sessionId, sequence }: OpenChunk): Promise<UnsealedAudio | undefined> {
-    const rows = await this.#pool.any(sql.type(pieceRow)`
-      select p.media_type as "mediaType", p.sample_rate as "sampleRate", ${RECORDED_PIECES}
+  async read({ sessionId, sequence }: OpenChunk): Promise<OpenAudio | undefined> {
+    const rows = await this.#pool.any(sql.type(fragmentRow)`
+      select p.media_type as "mediaType", p.sample_rate as "sampleRate", ${RECORDED_FRAGMENTS}
       from audio_pieces p left join audio_streams a on a.session_id = p.session_id
       where p.session_id = ${sessionId} and p.sequence = ${sequence}
       order by p.piece`);
     const [first] = rows;
     if (first === undefined) return undefined;
     const format = { mediaType: first.mediaType, sampleRate: first.sampleRate };
-    return { format, ...recordedPieces(rows) };
+    return { format, ...recordedFragments(rows) };
   }
 
-  seal(
+  complete(
     chunk: NewChunk,
-    pieces: number,
+    fragments: number,
   ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined> {
     const { id, sessionId, sequence, durationSeconds } = chunk;
     const unreadable = chunk.broken?.unreadable;
@@ -56,7 +56,7 @@ export class PostgresOpenChunks implements OpenChunks {
       if (session === null || session.status === "deleted") {
         throw new AppError("session_deleted", "The session was deleted.");
       }
-      if ((await countPieces(tx, chunk)) !== pieces) return undefined;
+      if ((await countFragments(tx, chunk)) !== fragments) return undefined;
       await insertChunk(tx, chunk);
       const command = {
         type: "ChunkStored" as const,
@@ -109,15 +109,15 @@ export class PostgresOpenChunks implements OpenChunks {
   }
 }
 
-async function countPieces(
+async function countFragments(
   tx: CommonQueryMethods,
   { sessionId, sequence }: OpenChunk,
 ): Promise<number> {
-  const { pieces } = await tx.one(sql.type(countRow)`
-    select coalesce(max(${PIECES_OF_LOG}), count(*))::int as pieces
+  const { fragments } = await tx.one(sql.type(countRow)`
+    select coalesce(max(${FRAGMENTS_OF_LOG}), count(*))::int as fragments
     from audio_pieces p left join audio_streams a on a.session_id = p.session_id
     where p.session_id = ${sessionId} and p.sequence = ${sequence}`);
-  return pieces;
+  return fragments;
 }
 
 /** For whoever deletes a session. */

@@ -69,8 +69,8 @@ function mergeSpans(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** Samples of one piece: 64 KiB. */
-const PIECE_SAMPLES = 32 * 1024;
+/** Samples of one part: 64 KiB. */
+const PART_SAMPLES = 32 * 1024;
 /** Number of chunk rows read at a time. */
 const PAGE = 64;
 
@@ -169,8 +169,8 @@ export class RecordingStore {
     to: number,
   ): AsyncGenerator<Uint8Array> {
     const doubts = new DoubtfulFiles();
-    for (let position = from; position < to; position += PIECE_SAMPLES) {
-      const count = Math.min(PIECE_SAMPLES, to - position);
+    for (let position = from; position < to; position += PART_SAMPLES) {
+      const count = Math.min(PART_SAMPLES, to - position);
       const samples = await this.#samples(sessionId, { file, position, count, doubts });
       erase(samples, position, spans);
       yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
@@ -186,7 +186,7 @@ export class RecordingStore {
       position = Math.max(position, start);
       const end = Math.min(start + length, to);
       while (position < end) {
-        const count = Math.min(PIECE_SAMPLES, end - position);
+        const count = Math.min(PART_SAMPLES, end - position);
         const wanted = { file, before, after, position: position - start, count, doubts };
         const samples = await this.#samples(sessionId, wanted);
         erase(samples, position, spans);
@@ -327,8 +327,8 @@ function digest(options: readonly (string | number)[]): string {
 }
 
 function* silence(from: number, to: number): Generator<Uint8Array> {
-  for (let at = from; at < to; at += PIECE_SAMPLES) {
-    yield new Uint8Array(2 * Math.min(PIECE_SAMPLES, to - at));
+  for (let at = from; at < to; at += PART_SAMPLES) {
+    yield new Uint8Array(2 * Math.min(PART_SAMPLES, to - at));
   }
 }
 
@@ -350,9 +350,9 @@ export interface Recording {
   /** Changes whenever more was redacted. */
   redactions: string;
   /**
-   * Yields the samples of [from, to) in order, little endian, in pieces of at most 64 KiB. Audio
+   * Yields the samples of [from, to) in order, little endian, in parts of at most 64 KiB. Audio
    * that is missing, cannot be decoded or was redacted is silence. Reads audio only when the next
-   * piece is requested. Throws `session_deleted` when the session was deleted meanwhile.
+   * part is requested. Throws `session_deleted` when the session was deleted meanwhile.
    */
   read(from: number, to: number): AsyncIterable<Uint8Array>;
 }

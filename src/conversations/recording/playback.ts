@@ -204,10 +204,10 @@ class WavFile {
     const samples = this.#recording.read(Math.floor(first / 2), Math.ceil(last / 2));
     let at = first - (first % 2);
     let checkedAt = this.#clock.monotonic();
-    for await (const piece of samples) {
+    for await (const part of samples) {
       if (signal.aborted) return;
-      const wanted = piece.subarray(Math.max(0, first - at), last - at);
-      at += piece.byteLength;
+      const wanted = part.subarray(Math.max(0, first - at), last - at);
+      at += part.byteLength;
       if (this.#clock.monotonic() - checkedAt >= RECHECK_MS) {
         await this.#still();
         checkedAt = this.#clock.monotonic();

@@ -62,8 +62,8 @@ export async function readableUpload(
 /** Refusals of our own readers after which the decoder is asked. */
 const CONVERTIBLE = ["unsupported_media_type", "not_audio", "payload_too_large"] as const;
 
-/** Types under which the pieces of a stream come, which may begin with any bytes. */
-const PIECES = /^(audio|video)\/(webm|ogg)\b/;
+/** Types under which the parts of a stream come, which may begin with any bytes. */
+const PARTS = /^(audio|video)\/(webm|ogg)\b/;
 
 /**
  * Why an upload is refused by its first bytes, before the rest of it is sent: it is no audio, or of
@@ -74,7 +74,7 @@ export function refusalByHead(
   mediaType: string,
   isDecoderAvailable: boolean,
 ): AppError | undefined {
-  if (PIECES.test(mediaType) || /^audio\/pcm\b/.test(mediaType)) return undefined;
+  if (PARTS.test(mediaType) || /^audio\/pcm\b/.test(mediaType)) return undefined;
   const kind = soundKind(head);
   if (kind === undefined) return refusalOfOther(head);
   if (typeof kind === "string") return undefined;
@@ -118,7 +118,7 @@ function convertibleKind(upload: Upload, head: Uint8Array, refusal: unknown): st
   const isRefused = CONVERTIBLE.some((code) => isAppError(refusal, code));
   if (!isRefused || upload.bytes === 0 || /^audio\/pcm\b/.test(upload.mediaType)) return undefined;
   const kind = soundKind(head);
-  if (kind === "ogg-piece" || kind === "webm-piece") return undefined;
+  if (kind === "ogg-part" || kind === "webm-part") return undefined;
   const isOther = isText(head) || otherFile(head) !== undefined;
   if (kind === undefined && (!MAY_BE_SOUND.test(upload.mediaType) || isOther)) return undefined;
   const name = nameOf(kind);

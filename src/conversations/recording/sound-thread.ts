@@ -16,7 +16,7 @@ import { serveThreadCalls } from "../../base/threads/thread-calls.ts";
 import { ChunkSamples, type TimedFile } from "./chunk-samples.ts";
 import { damageOf } from "./integrity/file-damage.ts";
 
-/** A stored file, or its bytes; of a later piece of a stream with what belongs before it. */
+/** A stored file, or its bytes; of a later part of a stream with what belongs before it. */
 export interface SoundSource {
   path?: string;
   data?: Uint8Array;
@@ -161,7 +161,7 @@ function measure(source: SoundSource): MeasuredSound | AudioFormatError {
   const bytes = bytesOf(source);
   const { lead } = source;
   if (lead !== undefined) {
-    // Where nothing came yet, the pieces behind it tell the kind.
+    // Where nothing came yet, the parts behind it tell the kind.
     const beginning = bytes.byteLength === 0 ? "webm" : streamBeginning(bytes);
     if (beginning !== undefined) return begun(beginning, bytes);
   }
@@ -173,14 +173,14 @@ function measure(source: SoundSource): MeasuredSound | AudioFormatError {
   return { mediaType, sampleRate, channels, frames, isJoined, ...(part && { part }) };
 }
 
-/** The beginning of a stream's headers, kept until the next piece comes. */
+/** The beginning of a stream's headers, kept until the next part comes. */
 function begun(kind: "ogg" | "webm", bytes: Uint8Array): MeasuredSound {
   const part = { head: Uint8Array.from(bytes), carry: new Uint8Array(0) };
   const shape = { sampleRate: SESSION_RATE, channels: 1, frames: 0, isJoined: false };
   return { mediaType: `audio/${kind};codecs=opus`, ...shape, part };
 }
 
-/** A piece with which the stream's headers become whole keeps them for the pieces behind it. */
+/** A part with which the stream's headers become whole keeps them for the parts behind it. */
 function partAfter(
   lead: Uint8Array,
   bytes: Uint8Array,

@@ -12,7 +12,7 @@ import type {
 const ENTRY = new URL("./sound-thread.ts", import.meta.url);
 /** 15 minutes of sound take seconds; a thread that takes longer is replaced. */
 const LONGEST_MS = 60_000;
-/** Requests that wait: each is a piece of a download or an upload. */
+/** Requests that wait: each is a part of a download or an upload. */
 const WAITING = { capacity: 256, share: 128 };
 /** Of each kind: while one tenant has a file that is slow, another is free for the others. */
 const THREADS = 2;

@@ -16,7 +16,7 @@ export interface CutAudio {
   streamBytes: number;
 }
 
-/** Cuts a device's stream into pieces of whole frames. */
+/** Cuts a device's stream into fragments of whole frames. */
 export interface StreamCutter {
   readonly format: StreamFormat;
   /** Number of bytes that were taken and not cut yet. */
@@ -45,7 +45,7 @@ export interface StreamCutter {
 
 const OPUS_RATE = 16_000;
 /** Frames after which Opus packets are stored without waiting for more. */
-const LONGEST_PIECE = 2 * OPUS_RATE;
+const LONGEST_FRAGMENT = 2 * OPUS_RATE;
 /** The length prefix of a packet has 16 bits. */
 const LONGEST_PACKET_BYTES = 0xffff;
 /** As many as 1 MiB holds of packets of 20 ms at 6 kbit/s, the least that Opus has. */
@@ -180,21 +180,21 @@ class OpusCutter implements StreamCutter {
     if (this.#framing === "packet") {
       const frames = opusPacketSamples(copy, OPUS_RATE);
       this.#messages.push({ data: joinOpusPackets(packets), frames, streamBytes: copy.byteLength });
-    } else this.#pushPieces(packets);
+    } else this.#pushFragments(packets);
     return packets.map(isOpusPacket);
   }
 
   /** A few bytes may hold hours of sound, so a message is cut where it is. */
-  #pushPieces(packets: readonly Uint8Array[]): void {
-    let [piece, frames]: [Uint8Array[], number] = [[], 0];
+  #pushFragments(packets: readonly Uint8Array[]): void {
+    let [fragment, frames]: [Uint8Array[], number] = [[], 0];
     for (const packet of packets) {
-      piece.push(packet);
+      fragment.push(packet);
       frames += opusPacketSamples(packet, OPUS_RATE);
       const isLast = packet === packets.at(-1);
-      if (frames < LONGEST_PIECE && !isLast) continue;
-      const data = joinOpusPackets(piece);
+      if (frames < LONGEST_FRAGMENT && !isLast) continue;
+      const data = joinOpusPackets(fragment);
       this.#messages.push({ data, frames, streamBytes: data.byteLength });
-      [piece, frames] = [[], 0];
+      [fragment, frames] = [[], 0];
     }
   }
 
@@ -203,7 +203,7 @@ class OpusCutter implements StreamCutter {
     let bytes = 0;
     let length = 0;
     for (const { data, frames } of this.#messages) {
-      if (count > 0 && (bytes + data.byteLength > limit || length >= LONGEST_PIECE)) break;
+      if (count > 0 && (bytes + data.byteLength > limit || length >= LONGEST_FRAGMENT)) break;
       bytes += data.byteLength;
       length += frames;
       count += 1;

@@ -1,6 +1,6 @@
 import type { OutboxRow } from "../../postgres/outbox.ts";
 import type { SessionPhase } from "../../session/status.ts";
-import type { RecordedPieces } from "./audio-files/stored-pieces.ts";
+import type { RecordedFragments } from "./audio-files/stored-fragments.ts";
 import type { NewChunk, StoredChunk } from "./chunk-store.ts";
 
 /** The settings of a stream, as the device sends them in Configure. */
@@ -53,11 +53,11 @@ export interface TakenStream extends StreamHold {
   mostSeconds?: number;
 }
 
-/** A piece of a chunk that is being streamed, whole frames only. */
-export interface AudioPiece {
+/** A fragment of a chunk that is being streamed, whole frames only. */
+export interface AudioFragment {
   sequence: number;
-  /** Number of the piece, from 0 within its chunk. */
-  piece: number;
+  /** Number of the fragment, from 0 within its chunk. */
+  index: number;
   format: StreamFormat;
   frames: number;
   data: Uint8Array;
@@ -67,7 +67,7 @@ export interface AudioPiece {
   log?: string | undefined;
 }
 
-export interface PlannedPiece extends Omit<AudioPiece, "sequence" | "piece"> {}
+export interface PlannedFragment extends Omit<AudioFragment, "sequence" | "index"> {}
 
 /**
  * Port: audio that devices stream. Every method throws `unavailable` (outcome unknown: safe to
@@ -87,17 +87,17 @@ export interface AudioStreamStore {
     accept?: (taken: TakenStream) => void,
   ): Promise<TakenStream>;
   /**
-   * Begins the session's next chunk with its first piece, after everything stored before; durable
+   * Begins the session's next chunk with its first fragment, after everything stored before; durable
    * on return. Repeatable with the same `after`, the sequence of the chunk that was begun before
    * it.
    */
   begin(
     hold: StreamHold,
     after: number | undefined,
-    piece: PlannedPiece,
+    fragment: PlannedFragment,
   ): Promise<{ sequence: number; outbox: OutboxRow[] }>;
-  /** Adds a piece to the chunk that was begun last; durable on return. Repeatable. */
-  append(hold: StreamHold, piece: AudioPiece): Promise<void>;
+  /** Adds a fragment to the chunk that was begun last; durable on return. Repeatable. */
+  append(hold: StreamHold, fragment: AudioFragment): Promise<void>;
 }
 
 /** Identifies streamed audio that will become a chunk. */
@@ -106,22 +106,22 @@ export interface OpenChunk {
   sequence: number;
 }
 
-export interface UnsealedAudio extends RecordedPieces {
+export interface OpenAudio extends RecordedFragments {
   format: StreamFormat;
 }
 
 /** Port: streamed audio that is not stored as chunks yet. */
 export interface OpenChunks {
-  /** What is on record of the chunk's pieces; undefined when there are none any more. */
-  read(chunk: OpenChunk): Promise<UnsealedAudio | undefined>;
+  /** What is on record of the chunk's fragments; undefined when there are none any more. */
+  read(chunk: OpenChunk): Promise<OpenAudio | undefined>;
   /**
-   * Stores the chunk's row and the command to its session and deletes the pieces, in one
-   * transaction; durable on return. Undefined when pieces were added or removed since they were
+   * Stores the chunk's row and the command to its session and deletes the fragments, in one
+   * transaction; durable on return. Undefined when fragments were added or removed since they were
    * read; then read them again.
    */
-  seal(
+  complete(
     chunk: NewChunk,
-    pieces: number,
+    fragments: number,
   ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined>;
   /** Open chunks of one session, in order. */
   of(sessionId: string): Promise<OpenChunk[]>;

@@ -12,7 +12,7 @@ import type { StreamSettings, TakenStream } from "./stream-records.ts";
 
 /**
  * Port: connections notify each other, across all processes, that they took over a session's
- * stream. Best effort: the store refuses the next piece of a connection that missed the notice.
+ * stream. Best effort: the store refuses the next fragment of a connection that missed the notice.
  */
 export interface StreamNotices {
   taken(sessionId: string, epoch: number): void;
@@ -126,16 +126,16 @@ export class AudioStreams implements QueueOwner {
     this.#open.get(sessionId)?.supersede();
     this.#open.set(sessionId, stream);
     notices.taken(sessionId, taken.epoch);
-    // Only chunks begun before this connection are finalized here. Without a sequence, the sweep
+    // Only chunks begun before this connection are assembled here. Without a sequence, the sweep
     // finds what is left.
     const last = taken.sequence ?? -1;
-    void ports.finalizer.sealSession(sessionId, last).catch((error: unknown) => {
-      ports.log.warn({ session_id: sessionId, error: String(error) }, "streamed audio not sealed");
+    void ports.assembler.assembleSession(sessionId, last).catch((error: unknown) => {
+      ports.log.warn({ session_id: sessionId, error: String(error) }, "chunks not assembled yet");
     });
     return { stream, settings: taken.settings, offset, seq: taken.seq };
   }
 
-  /** Stores received audio, finalizes its chunks and takes no more. */
+  /** Stores received audio, assembles its chunks and takes no more. */
   async stop(): Promise<void> {
     this.#stopNotices?.();
     this.#stopNotices = undefined;

@@ -9,11 +9,11 @@ import { type OutboxRow, outboxRow, writeOutbox } from "../../postgres/outbox.ts
 import { HELD, whenFree } from "../../postgres/when-free.ts";
 import { MAX_SEQUENCE } from "../../session/limits.ts";
 import type { SessionPhase } from "../../session/status.ts";
-import { saveCount } from "./audio-files/piece-rows-store.ts";
+import { saveCount } from "./audio-files/fragment-rows-store.ts";
 import type {
-  AudioPiece,
+  AudioFragment,
   AudioStreamStore,
-  PlannedPiece,
+  PlannedFragment,
   StreamHold,
   StreamSettings,
   TakenStream,
@@ -40,39 +40,39 @@ const heldRow = z.object({
   status: phase,
   epoch: z.number(),
   sequence: optionalColumn(z.number()),
-  pieces: z.number(),
+  fragments: z.number(),
 });
 const streamRow = z.object({
   epoch: z.number(),
   sequence: optionalColumn(z.number()),
-  pieces: z.number(),
+  fragments: z.number(),
 });
 const idRow = z.object({ id: z.string() });
 
 interface Addition {
   hold: StreamHold;
-  piece: AudioPiece;
+  fragment: AudioFragment;
 }
 
-const takenPieceRow = z.object({
+const writtenRow = z.object({
   sessionId: z.string(),
   epoch: z.number(),
   sequence: z.number(),
-  piece: z.number(),
+  index: z.number(),
 });
 
-/** Key of one connection's piece: two connections may write pieces of the same number at once. */
-function pieceKey({ sessionId, epoch, sequence, piece }: z.output<typeof takenPieceRow>): string {
-  return `${sessionId} ${epoch} ${sequence} ${piece}`;
+/** Key of one connection's fragment: two connections may write fragments of the same number at once. */
+function fragmentKey({ sessionId, epoch, sequence, index }: z.output<typeof writtenRow>): string {
+  return `${sessionId} ${epoch} ${sequence} ${index}`;
 }
 
 /** Sound that a device may bring along from before its session began: a day of it. */
 const BUFFERED_SECONDS = 24 * 3_600;
 
-/** Most pieces of all streams of this process that are written in one transaction. */
+/** Most fragments of all streams of this process that are written in one transaction. */
 const MAX_GROUP = 256;
 
-/** Streams and their pieces in PostgreSQL. Pieces that come at the same time share one commit. */
+/** Streams and their fragments in PostgreSQL. Fragments that come at the same time share one commit. */
 export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   readonly #pool: DatabasePool;
   readonly #runtime: Runtime;
@@ -116,7 +116,7 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   begin(
     hold: StreamHold,
     after: number | undefined,
-    piece: PlannedPiece,
+    fragment: PlannedFragment,
   ): Promise<{ sequence: number; outbox: OutboxRow[] }> {
     const { sessionId } = hold;
     return this.#pool.transaction(async (tx) => {
@@ -138,13 +138,13 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
       const moved = await tx.maybeOne(sql.type(idRow)`
         update audio_streams
         set sequence = ${sequence}, pieces = 1, touched_at = now(),
-            offset_bytes = offset_bytes + ${piece.streamBytes},
-            unsealed_bytes = unsealed_bytes + ${piece.data.byteLength}
+            offset_bytes = offset_bytes + ${fragment.streamBytes},
+            unsealed_bytes = unsealed_bytes + ${fragment.data.byteLength}
         where session_id = ${sessionId} and epoch = ${hold.epoch}
           and sequence is not distinct from ${after ?? null}
         returning session_id as id`);
       if (moved === null) return { sequence: await begunBefore(tx, hold), outbox: [] };
-      await insertFirst(tx, sessionId, sequence, piece);
+      await insertFirst(tx, sessionId, sequence, fragment);
       const command = { type: "AudioOpened" as const, sequence };
       const row = outboxRow(sessionId, command, this.#runtime.newId());
       await writeOutbox(tx, row);
@@ -152,15 +152,15 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
     });
   }
 
-  async append(hold: StreamHold, piece: AudioPiece): Promise<void> {
-    await whenFree(this.#runtime, () => this.#group.add({ hold, piece }));
+  async append(hold: StreamHold, fragment: AudioFragment): Promise<void> {
+    await whenFree(this.#runtime, () => this.#group.add({ hold, fragment }));
   }
 
-  /** Writes all pieces in one statement and examines those that were not taken afterwards. */
+  /** Writes all fragments in one statement and examines those that were not taken afterwards. */
   async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<Appended>[]> {
-    const stored = await insertPieces(this.#pool, additions);
-    const isStored = ({ hold, piece }: Addition): boolean =>
-      stored.has(pieceKey({ ...hold, ...piece }));
+    const stored = await insertFragments(this.#pool, additions);
+    const isStored = ({ hold, fragment }: Addition): boolean =>
+      stored.has(fragmentKey({ ...hold, ...fragment }));
     const left = additions.filter((addition) => !isStored(addition));
     const heldRows = left.length === 0 ? NO_STANDINGS : await this.#heldRows(left);
     return Promise.allSettled(
@@ -173,27 +173,28 @@ export class PostgresAudioStreams implements AudioStreamStore, QueueOwner {
   async #heldRows(additions: readonly Addition[]): Promise<ReadonlyMap<string, StreamState>> {
     const ids = sql.array([...new Set(additions.map(({ hold }) => hold.sessionId))], "uuid");
     const rows = await this.#pool.any(sql.type(heldRow)`
-      select s.id as "sessionId", s.status, a.epoch, a.sequence, a.pieces
+      select s.id as "sessionId", s.status, a.epoch, a.sequence, a.pieces as fragments
       from sessions s join audio_streams a on a.session_id = s.id
       where s.id = any(${ids})`);
     return new Map(rows.map((row) => [row.sessionId, row]));
   }
 }
 
-/** Undefined when the piece is stored. */
+/** Undefined when the fragment is stored. */
 type Appended = undefined | typeof HELD;
 type StreamState = z.output<typeof heldRow>;
 
 const NO_STANDINGS: ReadonlyMap<string, StreamState> = new Map();
 
-/** Explains why a piece was not taken; undefined when it was stored before. */
-function explain({ hold, piece }: Addition, held: StreamState | undefined): Appended {
+/** Explains why a fragment was not taken; undefined when it was stored before. */
+function explain({ hold, fragment }: Addition, held: StreamState | undefined): Appended {
   if (held === undefined) throw new AppError("not_found", "There is no session with this id.");
   if (held.epoch !== hold.epoch) throw superseded();
-  if (held.sequence === piece.sequence && held.pieces === piece.piece + 1) return undefined;
+  const { sequence, index } = fragment;
+  if (held.sequence === sequence && held.fragments === index + 1) return undefined;
   assertRecording(held.status);
-  if (held.sequence === piece.sequence && held.pieces === piece.piece) return HELD;
-  throw sealedMeanwhile();
+  if (held.sequence === sequence && held.fragments === index) return HELD;
+  throw assembledMeanwhile();
 }
 
 const TAKEN = sql.fragment`
@@ -224,13 +225,13 @@ async function takeAgain(tx: CommonQueryMethods, sessionId: string) {
 /** The chunk that an earlier attempt of the same call began; throws when there was none. */
 async function begunBefore(tx: CommonQueryMethods, { sessionId, epoch }: StreamHold) {
   const stream = await tx.maybeOne(sql.type(streamRow)`
-    select epoch, sequence, pieces from audio_streams where session_id = ${sessionId}`);
+    select epoch, sequence, pieces as fragments from audio_streams where session_id = ${sessionId}`);
   if (stream === null || stream.epoch !== epoch) throw superseded();
-  if (stream.sequence === undefined || stream.pieces !== 1) throw sealedMeanwhile();
+  if (stream.sequence === undefined || stream.fragments !== 1) throw assembledMeanwhile();
   return stream.sequence;
 }
 
-function sealedMeanwhile(): AppError {
+function assembledMeanwhile(): AppError {
   return new AppError("stale_epoch", "The stream was given up; please connect again.");
 }
 
@@ -261,7 +262,7 @@ async function insertFirst(
   tx: CommonQueryMethods,
   sessionId: string,
   sequence: number,
-  { format, frames, data, log }: PlannedPiece,
+  { format, frames, data, log }: PlannedFragment,
 ): Promise<void> {
   const bytes = log === undefined ? sql.binary(Buffer.from(data)) : null;
   await tx.query(sql.unsafe`
@@ -272,27 +273,27 @@ async function insertFirst(
 }
 
 /**
- * Writes pieces, without the bytes that a log has, and returns the keys of those that were written: each at most once, in order, and
+ * Writes fragments, without the bytes that a log has, and returns the keys of those that were written: each at most once, in order, and
  * only of sessions whose row is not locked, because one locked session would delay all.
  */
-async function insertPieces(
+async function insertFragments(
   pool: DatabasePool,
   additions: readonly Addition[],
 ): Promise<ReadonlySet<string>> {
-  const rows = additions.map(({ hold, piece }) => [
+  const rows = additions.map(({ hold, fragment }) => [
     hold.sessionId,
     hold.epoch,
-    piece.sequence,
-    piece.piece,
-    piece.format.mediaType,
-    piece.frames,
-    piece.format.sampleRate,
-    piece.log === undefined ? Buffer.from(piece.data) : null,
-    piece.data.byteLength,
-    piece.streamBytes,
+    fragment.sequence,
+    fragment.index,
+    fragment.format.mediaType,
+    fragment.frames,
+    fragment.format.sampleRate,
+    fragment.log === undefined ? Buffer.from(fragment.data) : null,
+    fragment.data.byteLength,
+    fragment.streamBytes,
   ]);
   const types = ["uuid", "int8", "int4", "int4", "text", "int4", "int4", "bytea", "int4", "int4"];
-  const stored = await pool.any(sql.type(takenPieceRow)`
+  const stored = await pool.any(sql.type(writtenRow)`
     /* planned once */ with given as (
       select distinct on (session_id, epoch, sequence, piece) *
       from ${sql.unnest(rows, types)} as g (
@@ -321,8 +322,8 @@ async function insertPieces(
       from given g join moved using (session_id, epoch, sequence, piece)
       where g.data is not null
     )
-    select session_id as "sessionId", epoch, sequence, piece from moved`);
-  return new Set(stored.map(pieceKey));
+    select session_id as "sessionId", epoch, sequence, piece as index from moved`);
+  return new Set(stored.map(fragmentKey));
 }
 
 /** Signs of life of devices whose audio streams are open. */

@@ -3,14 +3,14 @@ import type { Log } from "../../base/log.ts";
 import type { Runtime, Timer } from "../../base/runtime.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { OutboxBacklog } from "../../postgres/outbox-backlog.ts";
-import type { PieceLog, PieceLogs } from "./audio-files/piece-logs.ts";
+import type { FragmentLog, FragmentLogs } from "./audio-files/fragment-logs.ts";
+import type { ChunkAssembler, LiveFragments } from "./chunk-assembler.ts";
 import type { CutAudio, StreamCutter } from "./stream-encoding.ts";
-import type { LivePieces, StreamFinalizer } from "./stream-finalizer.ts";
 import { StreamHead, wantedSentence } from "./stream-head.ts";
 import { PacketWatch } from "./stream-packets.ts";
 import type {
   AudioStreamStore,
-  PlannedPiece,
+  PlannedFragment,
   StreamHold,
   StreamSettings,
   TakenStream,
@@ -18,7 +18,7 @@ import type {
 
 /** A streamed chunk holds about this many seconds. */
 const CHUNK_SECONDS = 10;
-const PIECE_BYTES = 64 * 1024;
+const FRAGMENT_BYTES = 64 * 1024;
 /** Above this many bytes that are not stored yet, the device is asked to slow down. */
 export const SLOW_BYTES = 1024 * 1024;
 export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
@@ -28,9 +28,9 @@ const RETRY_MS = 250;
 
 export interface AudioStreamRouteOptions {
   store: AudioStreamStore;
-  logs: Pick<PieceLogs, "open" | "paceMs">;
-  finalizer: StreamFinalizer;
-  live: LivePieces;
+  logs: Pick<FragmentLogs, "open" | "paceMs">;
+  assembler: ChunkAssembler;
+  live: LiveFragments;
   backlog: Pick<OutboxBacklog, "check">;
   notifier: CommandNotifier;
   runtime: Runtime;
@@ -48,9 +48,9 @@ export interface AudioStreamEvents {
 
 interface OpenChunk {
   sequence: number;
-  /** Where its pieces become durable, unless the record itself keeps them. */
-  log: PieceLog | undefined;
-  pieces: number;
+  /** Where its fragments become durable, unless the record itself keeps them. */
+  log: FragmentLog | undefined;
+  fragments: number;
   frames: number;
   bytes: number;
   /** True when the chunk is old enough to end. */
@@ -59,8 +59,8 @@ interface OpenChunk {
 }
 
 /**
- * One connection's audio into one session: cuts it into pieces, stores them, and sends each to the
- * session's actor when it is durable. One piece is written at a time; audio that comes meanwhile
+ * One connection's audio into one session: cuts it into fragments, stores them, and sends each to the
+ * session's actor when it is durable. One fragment is written at a time; audio that comes meanwhile
  * goes into the next one.
  */
 export class AudioStream {
@@ -76,7 +76,7 @@ export class AudioStream {
   #after: number | undefined;
   #next: number;
   #chunk: OpenChunk | undefined;
-  #sealing: Promise<void> = Promise.resolve();
+  #assembling: Promise<void> = Promise.resolve();
   #pumping: Promise<void> | undefined;
   #lastCut = 0;
   #finalizing = false;
@@ -208,7 +208,7 @@ export class AudioStream {
     this.#pump();
     while (this.#pumping !== undefined) await this.#pumping;
     this.#end(undefined);
-    await this.#sealing;
+    await this.#assembling;
   }
 
   /** Ends this stream because another connection took it over; unstored audio is dropped. */
@@ -229,7 +229,7 @@ export class AudioStream {
     for (;;) {
       await this.#pace();
       if (this.#ended) return;
-      const cut = this.#cutter.cut(PIECE_BYTES);
+      const cut = this.#cutter.cut(FRAGMENT_BYTES);
       if (cut === undefined) break;
       this.#lastCut = this.#ports.runtime.monotonic();
       this.#seconds += cut.frames / this.#cutter.format.sampleRate;
@@ -237,7 +237,7 @@ export class AudioStream {
       await this.#store(cut);
     }
     if (this.#finalizing) this.#tellFinalize();
-    // The chunk became due while the next piece was awaited, and none came.
+    // The chunk became due while the next fragment was awaited, and none came.
     if (this.#chunk?.isDue) this.#endChunk(this.#chunk);
   }
 
@@ -252,8 +252,8 @@ export class AudioStream {
   #tellFinalize(): void {
     this.#finalizing = false;
     const { sessionId } = this.#hold;
-    const piece = this.#chunk?.pieces ?? Number.MAX_SAFE_INTEGER;
-    this.#ports.live.publish(sessionId, { kind: "finalize", sequence: this.#after ?? -1, piece });
+    const index = this.#chunk?.fragments ?? Number.MAX_SAFE_INTEGER;
+    this.#ports.live.publish(sessionId, { kind: "finalize", sequence: this.#after ?? -1, index });
   }
 
   /**
@@ -263,7 +263,7 @@ export class AudioStream {
   async #pace(): Promise<void> {
     const { runtime, logs } = this.#ports;
     const wait = this.#lastCut + logs.paceMs - runtime.monotonic();
-    const isBehind = this.#cutter.buffered > PIECE_BYTES;
+    const isBehind = this.#cutter.buffered > FRAGMENT_BYTES;
     const isLast = this.#closing || this.#finalizing;
     if (wait > 0 && !isLast && !isBehind) await runtime.delay(wait);
   }
@@ -271,12 +271,12 @@ export class AudioStream {
   async #store(cut: CutAudio): Promise<void> {
     const { format } = this.#cutter;
     const at = this.#chunk;
-    const piece = { format, ...cut };
-    const chunk = await (at === undefined ? this.#begin(piece) : this.#append(at, piece));
+    const fragment = { format, ...cut };
+    const chunk = await (at === undefined ? this.#begin(fragment) : this.#append(at, fragment));
     this.#ports.live.publish(this.sessionId, {
-      kind: "piece",
+      kind: "fragment",
       sequence: chunk.sequence,
-      piece: chunk.pieces,
+      index: chunk.fragments,
       format,
       startFrame: chunk.frames,
       startByte: chunk.bytes,
@@ -284,7 +284,7 @@ export class AudioStream {
       data: cut.data,
       interim: this.#settings.interim,
     });
-    chunk.pieces += 1;
+    chunk.fragments += 1;
     chunk.frames += cut.frames;
     chunk.bytes += cut.data.byteLength;
     this.#offset += cut.streamBytes;
@@ -294,20 +294,20 @@ export class AudioStream {
   }
 
   /** The bytes are durable before the record counts them. */
-  async #append(chunk: OpenChunk, piece: PlannedPiece): Promise<OpenChunk> {
-    const { sequence, pieces, log } = chunk;
-    const given = { ...piece, sequence, piece: pieces };
+  async #append(chunk: OpenChunk, fragment: PlannedFragment): Promise<OpenChunk> {
+    const { sequence, fragments, log } = chunk;
+    const given = { ...fragment, sequence, index: fragments };
     const logged = { ...given, log: await log?.add(given) };
     await this.#recording(log, () => this.#ports.store.append(this.#hold, logged));
     return chunk;
   }
 
-  async #begin(piece: PlannedPiece): Promise<OpenChunk> {
+  async #begin(fragment: PlannedFragment): Promise<OpenChunk> {
     const { store, backlog, notifier, runtime, logs } = this.#ports;
     // While sessions cannot keep up, audio waits in the device.
     await this.#retrying(async () => backlog.check(this.#hold.sessionId));
     const log = logs.open(this.#hold.sessionId);
-    const given = { ...piece, log: await log?.add({ ...piece, piece: 0 }) };
+    const given = { ...fragment, log: await log?.add({ ...fragment, index: 0 }) };
     let tries = 0;
     const begin = () => {
       tries += 1;
@@ -319,10 +319,10 @@ export class AudioStream {
     const chunk: OpenChunk = {
       sequence: begun.sequence,
       log: given.log === undefined ? undefined : log,
-      ...{ pieces: 0, frames: 0, bytes: 0, isDue: false },
+      ...{ fragments: 0, frames: 0, bytes: 0, isDue: false },
       timer: runtime.after(CHUNK_SECONDS * 1_000, () => {
         chunk.isDue = true;
-        // While a piece is being written, the chunk ends after it.
+        // While a fragment is being written, the chunk ends after it.
         if (this.#pumping === undefined) this.#endChunk(chunk);
       }),
     };
@@ -332,14 +332,13 @@ export class AudioStream {
     return chunk;
   }
 
-  /** Finalizes the chunk; never called while one of its pieces is being written. */
+  /** Has the chunk assembled; never called while one of its fragments is being written. */
   #endChunk(chunk: OpenChunk): void {
     chunk.timer.cancel();
     if (this.#chunk !== chunk) return;
     this.#chunk = undefined;
-    const { sessionId } = this.#hold;
-    const { sequence } = chunk;
-    this.#sealing = this.#sealing.then(() => this.#ports.finalizer.seal({ sessionId, sequence }));
+    const open = { sessionId: this.sessionId, sequence: chunk.sequence };
+    this.#assembling = this.#assembling.then(() => this.#ports.assembler.assemble(open));
   }
 
   /**
@@ -348,7 +347,7 @@ export class AudioStream {
    * @param isNew the record has nothing of the log when `work` is refused
    */
   async #recording<T>(
-    log: PieceLog | undefined,
+    log: FragmentLog | undefined,
     work: () => Promise<T>,
     isNew = () => false,
   ): Promise<T> {
@@ -377,7 +376,7 @@ export class AudioStream {
   #end(error: AppError | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
-    // A newer connection finalizes what it finds, and the sweep finds abandoned chunks.
+    // A newer connection assembles what it finds, and the sweep finds abandoned chunks.
     const mine = error === undefined || error.code === "session_ended";
     if (this.#chunk !== undefined && mine) this.#endChunk(this.#chunk);
     else this.#chunk?.timer.cancel();

@@ -53,7 +53,7 @@ const storedSchema = Type.Object(
     chunk_sequence: Type.Integer(),
     transcription_status: chunkStatus,
     duration_seconds: Type.Optional(
-      Type.Number({ description: "Absent while it is not known, of a later piece of a recording" }),
+      Type.Number({ description: "Absent while it is not known, of a later part of a recording" }),
     ),
   },
   { $id: "StoredChunk" },
@@ -166,7 +166,7 @@ async function storeUpload(
   { accountId, signal }: { accountId: string; signal: AbortSignal },
 ): Promise<{ chunk: StoredChunk; created: boolean }> {
   const { sounds, chunks, converter, maxSeconds = MAX_SECONDS } = options;
-  const before = () => chunks.pieceBefore(place.sessionId, place.sequence);
+  const before = () => chunks.partBefore(place.sessionId, place.sequence);
   const order = { sounds, before, converter, accountId, seconds: maxSeconds, signal };
   const readable = await readableUpload(file, order);
   try {
@@ -216,7 +216,7 @@ export function uploadAudioRoutes(options: UploadAudioOptions): Route[] {
     id: "uploadAudio",
     tag: "Session",
     summary: "Upload one chunk of audio",
-    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} ${RAW_OPUS} The pieces of a running recording (\`MediaRecorder\` with a time slice: WebM or Ogg with Opus) may each be one chunk, in order: they are one stream, whose beginning is in the first; wherever they are cut, also into pieces of one byte or (where a type is named, or behind another piece) of none. A piece that comes before the one before it stays \`pending\`, without \`duration_seconds\`, until that came. What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself; of what FFmpeg decodes, the sound at 16 kHz is kept. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk; where its stored file was lost or damaged they take its place, and its part of the text is made again. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
+    description: `Multipart with \`file\`, \`chunk_sequence\` and optionally \`started_at\`, or the raw audio with \`X-Chunk-Sequence\`. ${SUPPORTED_AUDIO} ${RAW_OPUS} The parts of a running recording (\`MediaRecorder\` with a time slice: WebM or Ogg with Opus) may each be one chunk, in order: they are one stream, whose beginning is in the first; wherever they are cut, also into parts of one byte or (where a type is named, or behind another part) of none. A part that comes before the one before it stays \`pending\`, without \`duration_seconds\`, until that came. What a file is says its content, not its name; others hear its sound in a file that the service makes, never the file itself; of what FFmpeg decodes, the sound at 16 kHz is kept. It has at most 64 MiB, where the operator set no other limit (413), and ${MAX_SECONDS / 60} min of sound. Sequences start at 0. The same bytes again for a sequence are answered 200 with the same chunk; where its stored file was lost or damaged they take its place, and its part of the text is made again. For 24 h after a key was replaced, expired or revoked, its device unpaired, or its owner disabled or gone from the workspace, it still takes chunks of sessions that the device had begun before.`,
     auth: ["device_key"],
     endedDevices: true,
     params: sessionParams,

@@ -9,13 +9,13 @@ import type { QueueFigures, QueueOwner } from "../../base/queue-metrics.ts";
 import type { Upload } from "../../rest/route.ts";
 import { cutToName } from "../../wire/names.ts";
 import type { NewChunk } from "./chunk-store.ts";
-import type { CutAnswer, CutOrder, CutPiece } from "./cut-thread.ts";
+import type { CutAnswer, CutOrder, CutPart } from "./cut-thread.ts";
 import { type ReadableUpload, readableUpload, refusalByHead } from "./readable-upload.ts";
 import { MAX_SECONDS, saveChunk, type UploadAudioOptions } from "./upload.ts";
 
 const ENTRY = new URL("./cut-thread.ts", import.meta.url);
-/** Each piece of a long recording, seconds: its recognition begins while the next one is cut. */
-const PIECE_SECONDS = 600;
+/** Each part of a long recording, seconds: its recognition begins while the next one is cut. */
+const PART_SECONDS = 600;
 /** Most bytes of one chunk: a worker takes it as one message. */
 const MOST_CHUNK_BYTES = 64 * 1024 * 1024;
 /** Most recordings that are cut at the same time; each takes a thread, and a compressed one its bytes (`MOST_READ_BYTES`). */
@@ -36,15 +36,15 @@ interface WholeFilesOptions
   /** Folder of unfinished files, on the file system of the stored audio. */
   folder: string;
   /**
-   * Asked before each piece of decoded sound is written, as a few bytes may hold hours. Throws
+   * Asked before each part of decoded sound is written, as a few bytes may hold hours. Throws
    * `quota_exceeded` and `storage_full`.
    */
   assertRoom(sessionId: string): Promise<void>;
   /** Longer recordings are cut, seconds; 900 by default. */
   maxSeconds?: number;
-  /** Length of each piece of those, seconds; 600 by default. */
-  pieceSeconds?: number;
-  /** Larger ones are cut as well, and no piece is larger, bytes; 64 MiB by default. */
+  /** Length of each part of those, seconds; 600 by default. */
+  partSeconds?: number;
+  /** Larger ones are cut as well, and no part is larger, bytes; 64 MiB by default. */
   maxBytes?: number;
 }
 
@@ -92,7 +92,7 @@ export class WholeFiles implements QueueOwner {
    * `overloaded` while the service is behind, and what chunk stores throw; `not_audio` when a long
    * recording cannot be decoded, `payload_too_large` when it is longer than 12 hours, `rate_limited`
    * while the account has its share of long recordings under way, and what `assertRoom` throws: the
-   * pieces before it stay.
+   * parts before it stay.
    *
    * @param place `first` is the sequence of its first chunk, 0 by default
    * @param signal stops it
@@ -141,14 +141,14 @@ export class WholeFiles implements QueueOwner {
         : { data: upload.content.data }),
       mediaType: audio.mediaType,
       folder,
-      seconds: this.#options.pieceSeconds ?? PIECE_SECONDS,
+      seconds: this.#options.partSeconds ?? PART_SECONDS,
       bytes: this.#options.maxBytes ?? MOST_CHUNK_BYTES,
     });
-    // Who has gone waits for nothing: neither does the thread write the piece to its end.
+    // Who has gone waits for nothing: neither does the thread write the part to its end.
     const stop = (): void => void cut.stop();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      return await this.#storePieces(place, cut, signal);
+      return await this.#storeParts(place, cut, signal);
     } finally {
       signal.removeEventListener("abort", stop);
       await cut.stop();
@@ -156,7 +156,7 @@ export class WholeFiles implements QueueOwner {
     }
   }
 
-  async #storePieces(
+  async #storeParts(
     { sessionId, filename, first }: { sessionId: string; filename: string; first: number },
     cut: Cutting,
     signal: AbortSignal,
@@ -164,11 +164,11 @@ export class WholeFiles implements QueueOwner {
     for (let sequence = first; ; sequence += 1) {
       if (signal.aborted) return sequence - 1;
       await this.#options.assertRoom(sessionId);
-      const piece = await cut.next();
-      if (piece === undefined || signal.aborted) return sequence - 1;
-      const durationSeconds = piece.frames / piece.sampleRate;
-      const chunk = chunkOf(sessionId, sequence, filename, { ...piece, durationSeconds });
-      await saveChunk(this.#options, chunk, { kind: "file", path: piece.path });
+      const part = await cut.next();
+      if (part === undefined || signal.aborted) return sequence - 1;
+      const durationSeconds = part.frames / part.sampleRate;
+      const chunk = chunkOf(sessionId, sequence, filename, { ...part, durationSeconds });
+      await saveChunk(this.#options, chunk, { kind: "file", path: part.path });
     }
   }
 }
@@ -210,8 +210,8 @@ class Cutting {
     this.#thread.unref();
   }
 
-  /** The next piece; undefined at the end. One call at a time. */
-  async next(): Promise<CutPiece | undefined> {
+  /** The next part; undefined at the end. One call at a time. */
+  async next(): Promise<CutPart | undefined> {
     const answered = createDeferred<CutAnswer>();
     const gone = (): void => answered.reject(new AppError("unavailable", "Cutting ended."));
     if (this.#isOver) gone();
@@ -220,7 +220,7 @@ class Cutting {
     try {
       this.#thread.postMessage("next");
       const answer = await withTimeout(answered.promise, CUT_MS, "Cutting a recording");
-      if ("piece" in answer) return answer.piece;
+      if ("part" in answer) return answer.part;
       const { failed, errno } = answer;
       const fault = systemFault(Object.assign(new Error(failed), { code: errno }));
       throw fault ?? new AppError("not_audio", `The recording cannot be decoded: ${failed}`);

@@ -34,9 +34,9 @@ export class AwaitedAudioStore {
       from sessions s
       where s.id = ${sessionId} and s.status = 'processing' and s.stopped_at is not null`);
     if (row === null || row.sequences.length === 0) return undefined;
-    const { heardAgo, chunkAgo, unsealed } = await this.#signs.of(sessionId);
+    const { heardAgo, chunkAgo, openChunks } = await this.#signs.of(sessionId);
     // Streamed audio has come, even if it is not a chunk yet.
-    const sequences = row.sequences.filter((sequence) => !unsealed.includes(sequence));
+    const sequences = row.sequences.filter((sequence) => !openChunks.includes(sequence));
     if (sequences.length === 0) return undefined;
     const { now, stoppedAgo } = row;
     return { sequences, now, stoppedAgo, heardAgo, chunkAgo };

@@ -7,7 +7,7 @@ import type { DeviceSigns, Signs } from "../../session/device-signs.ts";
 const signsRow = z.object({
   heardAgo: z.number(),
   chunkAgo: optionalColumn(z.number()),
-  unsealed: z.array(z.number()),
+  openChunks: z.array(z.number()),
 });
 
 /** Reads when a session's device was last heard, by the database's clock alone. */
@@ -32,7 +32,7 @@ export class PostgresDeviceSigns implements DeviceSigns {
           case when s.stop_reason is null then s.stopped_at end)`)} as "heardAgo",
         ${ago(sql.fragment`c.uploaded_at`)} as "chunkAgo",
         array(select distinct p.sequence from audio_pieces p where p.session_id = s.id order by 1)
-          as unsealed
+          as "openChunks"
       from sessions s
       left join devices d on d.id = s.device_id
       left join audio_streams a on a.session_id = s.id
@@ -41,8 +41,8 @@ export class PostgresDeviceSigns implements DeviceSigns {
         where session_id = s.id order by uploaded_at desc limit 1) c on true
       where s.id = ${sessionId}`);
     if (row === null) throw new AppError("not_found", "There is no session with this id.");
-    const { heardAgo, chunkAgo, unsealed } = row;
-    return { heardAgo, chunkAgo, unsealed };
+    const { heardAgo, chunkAgo, openChunks } = row;
+    return { heardAgo, chunkAgo, openChunks };
   }
 }
 

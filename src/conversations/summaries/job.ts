@@ -48,7 +48,7 @@ export class Summarisation implements JobHandler {
   }
 }
 
-/** A language model may need some minutes for each piece of a long session. */
+/** A language model may need some minutes for each part of a long session. */
 const DEADLINE_MS = 60 * 60_000;
 
 /** Sends summaries to the least busy worker. */

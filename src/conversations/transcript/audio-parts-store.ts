@@ -4,8 +4,8 @@ import { z } from "zod";
 type Fragment = ReturnType<typeof sql.fragment>;
 
 /**
- * SQL for the bytes that belong before a later piece of a stream: the stream's head, and what began
- * in the piece before; null when its beginning is not there.
+ * SQL for the bytes that belong before a later part of a stream: the stream's head, and what began
+ * in the part before; null when its beginning is not there.
  */
 export function leadOf(sessionId: Fragment, sequence: Fragment): Fragment {
   return sql.fragment`(
@@ -25,7 +25,7 @@ const beforeRow = leadRow.extend({
   isPart: z.boolean(),
 });
 
-/** What is known of the stream before a piece; undefined `lead`: its beginning is not there. */
+/** What is known of the stream before a part; undefined `lead`: its beginning is not there. */
 export async function readLead(
   connection: CommonQueryMethods,
   sessionId: string,
@@ -36,18 +36,18 @@ export async function readLead(
   return lead ?? undefined;
 }
 
-/** What a piece follows; see `pieceBefore`. */
-export type PieceBefore = { kind: "lead"; lead: Uint8Array } | { kind: "missing" | "other" };
+/** What a part follows; see `partBefore`. */
+export type PartBefore = { kind: "lead"; lead: Uint8Array } | { kind: "missing" | "other" };
 
 /**
- * Whether the chunk before is a part of a stream that the piece may continue: "missing" when it is
+ * Whether the chunk before is a part of a stream that the part may continue: "missing" when it is
  * not there or was not measured yet, "other" when it is something else.
  */
-export async function pieceBefore(
+export async function partBefore(
   connection: CommonQueryMethods,
   sessionId: string,
   sequence: number,
-): Promise<PieceBefore> {
+): Promise<PartBefore> {
   if (sequence === 0) return { kind: "other" };
   const { lead, isThere, isOpen, isPart } = await connection.one(sql.type(beforeRow)`
     select ${leadOf(sql.fragment`${sessionId}::uuid`, sql.fragment`${sequence}::int`)} as lead,
@@ -77,7 +77,7 @@ export async function savePart(
     values (${sessionId}, ${sequence}, ${bytes(head)}, ${bytes(carry)})`);
 }
 
-/** Keeps what later parts need of a piece that is measured; `head` where it is with it that the head is whole. */
+/** Keeps what later parts need of a part that is measured; `head` where it is with it that the head is whole. */
 export async function saveMeasured(
   connection: CommonQueryMethods,
   { sessionId, sequence }: { sessionId: string; sequence: number },

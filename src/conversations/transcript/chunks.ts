@@ -27,7 +27,7 @@ const chunkSchema = Type.Object(
     uploaded_at: timestamp,
     started_at: Type.Optional(timestamp),
     duration_seconds: Type.Optional(
-      Type.Number({ description: "Absent while it is not known, of a later piece of a recording" }),
+      Type.Number({ description: "Absent while it is not known, of a later part of a recording" }),
     ),
   },
   { $id: "Chunk" },

@@ -121,7 +121,7 @@ export interface RedactedChunk {
   /** SHA-256 in hex of the uploaded bytes; it is the name of the file. */
   blob: string;
   spans: readonly { from: number; to: number }[];
-  /** Of a later piece of a stream: what belongs before its bytes. */
+  /** Of a later part of a stream: what belongs before its bytes. */
   lead?: Uint8Array | undefined;
   /** SHA-256 in hex of what the file may hold; undefined where an earlier release did not note it. */
   digests?: readonly string[] | undefined;

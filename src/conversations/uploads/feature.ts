@@ -16,7 +16,7 @@ interface CreateUploadsOptions {
   blobs: Pick<AudioStore, "uploadsFolder" | "temporaryFolder">;
   files: WholeFiles;
   backlog: Pick<OutboxBacklog, "check">;
-  /** Largest file that comes in pieces, bytes. */
+  /** Largest file that comes in parts, bytes. */
   mostBytes: number;
 }
 

@@ -1,4 +1,4 @@
-import { Sealer } from "../../access/sealer.ts";
+import { Encryption } from "../../access/encryption.ts";
 import type { WorkerVoices } from "../../inference/worker-voices.ts";
 import type { WorkspaceStore } from "../../tenancy/workspaces/store.ts";
 import type { FeatureContext } from "../context.ts";
@@ -24,18 +24,18 @@ export function createVoices(
   { pool, log, stack, queues, tenants }: FeatureContext,
   { directory, workspaces, recordings, voices, voiceKey }: CreateVoicesOptions,
 ) {
-  const sealer = new Sealer(voiceKey);
+  const encryption = new Encryption(voiceKey);
   const speech = new LabelSpeech(pool, recordings);
   const remembered = new RememberedVoiceStore(pool);
   const suggester = new Suggester({
     store: new SuggestionStore(pool),
     speech,
     voices,
-    sealer,
+    encryption,
     tenants,
     log,
   });
-  const given = { directory, workspaces, remembered, speech, voices, sealer };
+  const given = { directory, workspaces, remembered, speech, voices, encryption };
   const { routes, slots } = voiceRoutes(given);
   for (const owner of [suggester, slots]) queues.add(owner);
   stack.push("voice comparisons", () => {

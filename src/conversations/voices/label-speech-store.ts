@@ -33,11 +33,11 @@ export class LabelSpeech {
   async read(sessionId: string, label: string, most: number): Promise<Speech> {
     const spans = await this.#spans(sessionId, label, most);
     const recording = await this.#recordings.open(sessionId);
-    const pieces: Uint8Array[] = [];
+    const parts: Uint8Array[] = [];
     for (const { start, end } of spans) {
-      for await (const piece of recording.read(start, end)) pieces.push(piece);
+      for await (const part of recording.read(start, end)) parts.push(part);
     }
-    return { pcm: Buffer.concat(pieces).subarray(0, most * SAMPLE_BYTES), spans };
+    return { pcm: Buffer.concat(parts).subarray(0, most * SAMPLE_BYTES), spans };
   }
 
   async #spans(sessionId: string, label: string, most: number): Promise<Span[]> {

@@ -10,7 +10,7 @@ const voiceRow = z.object({
   sessionId: z.string(),
   label: z.string(),
   method: z.string(),
-  sealed: z.instanceof(Buffer),
+  encrypted: z.instanceof(Buffer),
   speechMs: z.number(),
   keepAfterDeletion: z.boolean(),
   rememberedAt: z.number(),
@@ -24,7 +24,7 @@ const lapsedRow = z.object({ workspaceId: z.string(), lapsedAt: z.number() });
 type LapsedVoice = z.output<typeof lapsedRow>;
 
 const COLUMNS = sql.fragment`
-  workspace_id as "workspaceId", session_id as "sessionId", label, method, sealed,
+  workspace_id as "workspaceId", session_id as "sessionId", label, method, sealed as encrypted,
   speech_ms as "speechMs", keep_after_deletion as "keepAfterDeletion",
   remembered_at as "rememberedAt"`;
 
@@ -95,7 +95,7 @@ export class RememberedVoiceStore {
     voice: MadeVoice,
     mayRemember: (proof: ClaimProof | undefined) => void,
   ): Promise<RememberedVoice | undefined> {
-    const { workspaceId, sessionId, label, method, sealed, speechMs, keepAfterDeletion } = voice;
+    const { workspaceId, sessionId, label, method, encrypted, speechMs, keepAfterDeletion } = voice;
     return this.#pool.transaction(async (tx) => {
       // Claims change, and sessions are redacted and deleted, under this lock.
       await tx.query(sql.unsafe`select from sessions where id = ${sessionId} for share`);
@@ -116,7 +116,7 @@ export class RememberedVoiceStore {
           (workspace_id, user_id, id, session_id, label, method, sealed, speech_ms,
            keep_after_deletion)
         values (${workspaceId}, ${userId}, ${newId()}, ${sessionId}, ${label}, ${method},
-          ${sql.binary(sealed)}, ${speechMs}, ${keepAfterDeletion})
+          ${sql.binary(encrypted)}, ${speechMs}, ${keepAfterDeletion})
         returning ${COLUMNS}`);
       await insertAuditEntry(tx, {
         kind: "voice_remembered",

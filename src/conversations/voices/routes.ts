@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { Encryption } from "../../access/encryption.ts";
 import { maySession } from "../../access/policy.ts";
 import type { UserPrincipal } from "../../access/principal.ts";
-import type { Sealer } from "../../access/sealer.ts";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { toTimestamp } from "../../base/clock.ts";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
@@ -46,7 +46,7 @@ interface VoiceOptions {
   remembered: RememberedVoiceStore;
   speech: Pick<LabelSpeech, "read">;
   voices: Pick<WorkerVoices, "compare">;
-  sealer: Sealer;
+  encryption: Encryption;
 }
 
 const voiceSchema = Type.Object(
@@ -144,7 +144,7 @@ interface Wanted {
 }
 
 async function remember(
-  { directory, workspaces, remembered, speech, voices, sealer }: VoiceOptions,
+  { directory, workspaces, remembered, speech, voices, encryption }: VoiceOptions,
   caller: UserPrincipal,
   { workspace_id: workspaceId, session_id: sessionId, label, ...wanted }: Wanted,
 ): Promise<RememberedVoice> {
@@ -162,9 +162,9 @@ async function remember(
   assertEnough(label, pcm.length / (2 * SESSION_RATE));
   const { method, print, speechMs } = await voices.compare(pcm, []);
   assertEnough(label, speechMs / 1_000);
-  const sealed = sealer.seal(voiceOwner(workspaceId, caller.id), print);
+  const encrypted = encryption.encrypt(voiceOwner(workspaceId, caller.id), print);
   const keepAfterDeletion = wanted.keep_after_deletion === true;
-  const made = { workspaceId, sessionId, label, method, sealed, speechMs, keepAfterDeletion };
+  const made = { workspaceId, sessionId, label, method, encrypted, speechMs, keepAfterDeletion };
   const kept = await remembered.put(caller.id, { ...made, spans }, mayRemember);
   if (kept !== undefined) return kept;
   throw new AppError("conflict", `What ${label} says has changed meanwhile. Try again.`);

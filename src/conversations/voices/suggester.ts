@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import type { Encryption } from "../../access/encryption.ts";
 import { maySession, type SessionFacts } from "../../access/policy.ts";
-import type { Sealer } from "../../access/sealer.ts";
 import { SESSION_RATE } from "../../base/audio/sample-rate.ts";
 import { delay } from "../../base/deferred.ts";
 import { toAppError } from "../../base/errors.ts";
@@ -56,7 +56,7 @@ interface SuggesterOptions {
   store: SuggestionStore;
   speech: Pick<LabelSpeech, "read">;
   voices: Pick<WorkerVoices, "compare">;
-  sealer: Sealer;
+  encryption: Encryption;
   tenants: Pick<Tenants, "ofSession">;
   log: Log;
   patienceMs?: number;
@@ -158,10 +158,11 @@ export class Suggester implements SpeakerSuggestions, QueueOwner {
 
   /** The prints that can be decrypted: those of another installation's key cannot. */
   #open(workspaceId: string, known: readonly KnownVoice[]): { voiceId: string; print: Buffer }[] {
-    const { sealer, log } = this.#options;
-    return known.flatMap(({ id, userId, sealed }) => {
+    const { encryption, log } = this.#options;
+    return known.flatMap(({ id, userId, encrypted }) => {
       try {
-        return [{ voiceId: id, print: sealer.open(voiceOwner(workspaceId, userId), sealed) }];
+        const owner = voiceOwner(workspaceId, userId);
+        return [{ voiceId: id, print: encryption.decrypt(owner, encrypted) }];
       } catch {
         log.warn({ voice_id: id }, "a remembered voice cannot be decrypted");
         return [];

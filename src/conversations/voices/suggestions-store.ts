@@ -12,7 +12,7 @@ const MOST_LABELS = 12;
 const voiceRow = z.object({
   id: z.string(),
   userId: z.string(),
-  sealed: z.instanceof(Buffer),
+  encrypted: z.instanceof(Buffer),
 });
 const labelRow = z.object({
   label: z.string(),
@@ -67,7 +67,7 @@ export class SuggestionStore {
   /** Those of the remembered voices that are still there. */
   async voices(ids: readonly string[]): Promise<KnownVoice[]> {
     const rows = await this.#pool.any(sql.type(voiceRow)`
-      select id, user_id as "userId", sealed from remembered_voices
+      select id, user_id as "userId", sealed as encrypted from remembered_voices
       where id = any(${sql.array([...ids], "uuid")})`);
     return [...rows];
   }

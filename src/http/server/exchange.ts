@@ -49,15 +49,15 @@ const TEXT_MS = 30_000;
 
 interface Writer<T> {
   /** False when the caller has disconnected. */
-  write(piece: T): Promise<boolean>;
+  write(part: T): Promise<boolean>;
 }
 
 interface StreamLimits {
   /** A client that reads nothing for this long loses its connection. */
   stallMs: number;
-  /** Lowest rate at which a client takes a piece, beyond the first `stallMs`. */
+  /** Lowest rate at which a client takes a part, beyond the first `stallMs`. */
   bytesPerSecond: number;
-  /** Longest time for one piece from the source, milliseconds. */
+  /** Longest time for one part from the source, milliseconds. */
   sourceMs: number;
 }
 
@@ -199,7 +199,7 @@ export class Exchange {
 
   /**
    * Sends an answer whose body is produced while it is sent. Resolves with false when the caller
-   * disconnected before its end. Rejects when the source fails: before its first piece nothing was
+   * disconnected before its end. Rejects when the source fails: before its first part nothing was
    * sent and another answer is possible; after it the connection is closed, so that the caller
    * notices the missing bytes.
    */
@@ -210,8 +210,8 @@ export class Exchange {
     limits: StreamLimits,
   ): Promise<boolean> {
     if (this.#state !== "open") return false;
-    const pieces = body.open(this.signal)[Symbol.asyncIterator]();
-    return this.#pass(pieces, limits.sourceMs, {
+    const parts = body.open(this.signal)[Symbol.asyncIterator]();
+    return this.#pass(parts, limits.sourceMs, {
       begin: () => this.#begin(answer, extra, new BodyWriter(this.#res, body.length, limits)),
       finish(writer) {
         if (!writer.complete) throw new Error("The source gave fewer bytes than it announced.");
@@ -235,17 +235,17 @@ export class Exchange {
   }
 
   async #pass<T, W extends Writer<T>>(
-    pieces: AsyncIterator<T>,
+    parts: AsyncIterator<T>,
     longestMs: number,
     { begin, finish }: { begin(): W; finish(writer: W): void },
   ): Promise<boolean> {
-    const next = () => withTimeout(pieces.next(), longestMs, "Reading the answer's body");
+    const next = () => withTimeout(parts.next(), longestMs, "Reading the answer's body");
     try {
       const first = await next();
       if (this.#state !== "open") return false;
       const writer = begin();
-      for (let piece = first; piece.done !== true; piece = await next()) {
-        if (!(await writer.write(piece.value))) return false;
+      for (let part = first; part.done !== true; part = await next()) {
+        if (!(await writer.write(part.value))) return false;
       }
       if (this.#isGone()) return false;
       this.#letEnd();
@@ -261,7 +261,7 @@ export class Exchange {
       throw error;
     } finally {
       // Not awaited, because a source that hangs must not delay the exchange.
-      void Promise.resolve(pieces.return?.()).catch(() => {});
+      void Promise.resolve(parts.return?.()).catch(() => {});
     }
   }
 

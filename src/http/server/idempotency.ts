@@ -24,21 +24,21 @@ function derive(secret: Uint8Array, salt: string | Buffer, purpose: string): Buf
 }
 
 /** Hashes keys and encrypts stored answers. */
-class SealedAnswers {
+class EncryptedAnswers {
   readonly #lookup: Buffer;
-  readonly #seal: Buffer;
+  readonly #secret: Buffer;
 
   /** `secret` may have other uses too: the keys used here are derived from it. */
   constructor(secret: Uint8Array) {
     this.#lookup = derive(secret, "", "idempotency lookup");
-    this.#seal = derive(secret, "", "idempotency seal");
+    this.#secret = derive(secret, "", "idempotency seal");
   }
 
   /** `parts` identify the key: caller, route, key. */
   key(parts: readonly string[]): AnswerKey {
     const text = JSON.stringify(parts);
     const keyHash = createHmac("sha256", this.#lookup).update(text).digest();
-    return { keyHash, secret: derive(this.#seal, keyHash, text) };
+    return { keyHash, secret: derive(this.#secret, keyHash, text) };
   }
 
   /** A hash that distinguishes requests without revealing what was sent. */
@@ -47,16 +47,16 @@ class SealedAnswers {
     return createHmac("sha256", secret).update(text).digest();
   }
 
-  seal({ keyHash, secret }: AnswerKey, { status, headers, body }: Reply): Buffer {
+  encrypt({ keyHash, secret }: AnswerKey, { status, headers, body }: Reply): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv("aes-256-gcm", secret, nonce).setAAD(keyHash);
     const text = JSON.stringify({ status, headers, body });
-    const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-    return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+    const encrypted = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+    return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
   }
 
   /** Decrypts an answer. Throws when the bytes were not encrypted with this key. */
-  open({ keyHash, secret }: AnswerKey, bytes: Buffer): Reply {
+  decrypt({ keyHash, secret }: AnswerKey, bytes: Buffer): Reply {
     const body = NONCE_BYTES + TAG_BYTES;
     const decipher = createDecipheriv("aes-256-gcm", secret, bytes.subarray(0, NONCE_BYTES))
       .setAAD(keyHash)
@@ -89,12 +89,12 @@ export interface IdempotencyOptions {
  */
 export class Idempotency {
   readonly #store: IdempotencyStore;
-  readonly #answers: SealedAnswers;
+  readonly #answers: EncryptedAnswers;
   readonly #log: Log;
 
   constructor({ store, secret }: IdempotencyOptions, log: Log) {
     this.#store = store;
-    this.#answers = new SealedAnswers(secret);
+    this.#answers = new EncryptedAnswers(secret);
     this.#log = log;
   }
 
@@ -128,7 +128,7 @@ export class Idempotency {
     const verdict = await this.#store.begin({ keyHash: key.keyHash, fingerprint });
     if (verdict.kind === "run") return this.#first(key, verdict.attempt, { route, request, work });
     if (verdict.kind === "answered") {
-      return repeated(route, request, this.#answers.open(key, verdict.answer));
+      return repeated(route, request, this.#answers.decrypt(key, verdict.answer));
     }
     // The request becomes the same command, which the session answers the same way each time; and
     // the process that began it may have died, so its key may never be freed.
@@ -153,7 +153,7 @@ export class Idempotency {
       ? this.#store.finish(
           key.keyHash,
           attempt,
-          this.#answers.seal(key, route.repeat === undefined ? reply : idOf(reply)),
+          this.#answers.encrypt(key, route.repeat === undefined ? reply : idOf(reply)),
           sessionOf(route, request, reply),
         )
       : this.#store.release(key.keyHash, attempt);

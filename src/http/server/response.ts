@@ -12,7 +12,7 @@ type WritableResponse = Pick<
 interface WriterPace {
   /** Longest time in which nothing is read, milliseconds. */
   stallMs: number;
-  /** Lowest rate at which a piece is taken, beyond the first `stallMs`. */
+  /** Lowest rate at which a part is taken, beyond the first `stallMs`. */
   bytesPerSecond: number;
 }
 
@@ -24,15 +24,15 @@ interface Waiting {
 }
 
 /**
- * Writes a body of known length at the client's pace: one piece at a time, the next one only when
- * the socket took the last. A client that reads nothing for `stallMs`, or takes a piece at less than
+ * Writes a body of known length at the client's pace: one part at a time, the next one only when
+ * the socket took the last. A client that reads nothing for `stallMs`, or takes a part at less than
  * `bytesPerSecond`, loses its connection.
  */
 export class BodyWriter {
   readonly #res: WritableResponse;
   readonly #length: number;
   readonly #pace: WriterPace;
-  /** When the piece that waits must have been taken, monotonic milliseconds. */
+  /** When the part that waits must have been taken, monotonic milliseconds. */
   #takenBy = 0;
   #waiting: Waiting | undefined;
   #stall: NodeJS.Timeout | undefined;

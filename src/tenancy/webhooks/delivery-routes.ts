@@ -115,10 +115,10 @@ function rotateSecret(options: WebhookDeliveryOptions): Route {
       return requireWebhook(options, principal, params);
     },
     async handle({ principal }, webhook: WebhookRecord) {
-      const { secret, sealed } = options.secrets.create(webhook.id);
+      const { secret, encrypted } = options.secrets.create(webhook.id);
       const keepUntil = options.clock.now() + OLD_SECRET_MS;
       const by = actorOfCaller(principal);
-      const rotated = existing(await options.webhooks.rotate(webhook.id, sealed, keepUntil, by));
+      const rotated = existing(await options.webhooks.rotate(webhook.id, encrypted, keepUntil, by));
       return {
         status: 200,
         body: { ...presentWebhook(rotated), secret },

@@ -170,7 +170,7 @@ function createWebhook(options: WebhookOptions): Route {
     async handle({ principal, body }, workspace: WorkspaceRecord) {
       await assertSendable(options.endpoints, body.url);
       const id = newId();
-      const { secret, sealed } = options.secrets.create(id);
+      const { secret, encrypted } = options.secrets.create(id);
       const webhook = await options.webhooks.insert(
         {
           id,
@@ -180,7 +180,7 @@ function createWebhook(options: WebhookOptions): Route {
           eventTypes: [...new Set(body.event_types)],
           tags: [...new Set(body.tags)],
           enabled: body.enabled ?? true,
-          sealedSecret: sealed,
+          encryptedSecret: encrypted,
         },
         actorOfCaller(principal),
       );

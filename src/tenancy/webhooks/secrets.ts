@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Sealer } from "../../access/sealer.ts";
+import { Encryption } from "../../access/encryption.ts";
 
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
@@ -9,27 +9,24 @@ const SECRET_BYTES = 32;
  * text, so they are stored encrypted rather than hashed, each bound to its webhook.
  */
 export class WebhookSecrets {
-  readonly #sealer: Sealer;
+  readonly #encryption: Encryption;
 
   /** @param key 32 bytes */
   constructor(key: Uint8Array) {
-    this.#sealer = new Sealer(key);
+    this.#encryption = new Encryption(key);
   }
 
-  /**
-   * Creates a secret: `secret` is its text, to be shown once, `sealed` its encrypted form for the
-   * store.
-   */
-  create(webhookId: string): { secret: string; sealed: Buffer } {
+  /** Creates a secret: `secret` is its text, to be shown once, `encrypted` its form for the store. */
+  create(webhookId: string): { secret: string; encrypted: Buffer } {
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString("base64");
-    return { secret, sealed: this.#sealer.seal(webhookId, Buffer.from(secret)) };
+    return { secret, encrypted: this.#encryption.encrypt(webhookId, Buffer.from(secret)) };
   }
 
   /**
    * Decrypts a secret. Throws when it was encrypted with another key or for another webhook, or was
    * changed since.
    */
-  open(webhookId: string, sealed: Uint8Array): string {
-    return this.#sealer.open(webhookId, sealed).toString("utf8");
+  decrypt(webhookId: string, encrypted: Uint8Array): string {
+    return this.#encryption.decrypt(webhookId, encrypted).toString("utf8");
   }
 }

@@ -111,7 +111,7 @@ function errorOf(error: unknown, signal: AbortSignal): WebhookError {
 
 export interface WebhookSenderOptions {
   queue: DeliveryQueueStore;
-  secrets: Pick<WebhookSecrets, "open">;
+  secrets: Pick<WebhookSecrets, "decrypt">;
   guard: AddressGuard;
   runtime: Runtime;
   log: Log;
@@ -208,8 +208,8 @@ export class WebhookSender {
         timestamp: toTimestamp(claim.occurredAt),
         data,
       });
-      const signatures = claim.secrets.map((sealed) =>
-        new Webhook(secrets.open(webhookId, sealed)).sign(id, new Date(at), body),
+      const signatures = claim.secrets.map((encrypted) =>
+        new Webhook(secrets.decrypt(webhookId, encrypted)).sign(id, new Date(at), body),
       );
       const headers = {
         "content-type": "application/json; charset=utf-8",

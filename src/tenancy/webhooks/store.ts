@@ -56,7 +56,7 @@ interface NewWebhook {
   eventTypes: readonly WebhookEventType[];
   tags: readonly string[];
   enabled: boolean;
-  sealedSecret: Uint8Array;
+  encryptedSecret: Uint8Array;
 }
 
 interface WebhookChange {
@@ -289,7 +289,7 @@ export class WebhookStore {
         values (${webhook.id}, ${webhook.workspaceId}, ${webhook.url}, ${webhook.description},
           ${sql.array([...webhook.eventTypes], "text")}, ${sql.array([...webhook.tags], "text")},
           ${webhook.enabled},
-          ${sql.binary(Buffer.from(webhook.sealedSecret))}, ${makers.user}, ${makers.key})
+          ${sql.binary(Buffer.from(webhook.encryptedSecret))}, ${makers.user}, ${makers.key})
         returning ${COLUMNS}`);
     });
   }
@@ -349,7 +349,7 @@ export class WebhookStore {
   /** Sets a new secret; the previous one signs too until `keepUntil`. */
   rotate(
     id: string,
-    sealedSecret: Uint8Array,
+    encryptedSecret: Uint8Array,
     keepUntil: number,
     by: AuditActor,
   ): Promise<WebhookRecord | undefined> {
@@ -357,7 +357,7 @@ export class WebhookStore {
       tx.maybeOne(sql.type(webhookRow)`
         update webhooks w
         set previous_secret = secret, previous_secret_until = ${toInstant(keepUntil)},
-            secret = ${sql.binary(Buffer.from(sealedSecret))}, updated_at = now()
+            secret = ${sql.binary(Buffer.from(encryptedSecret))}, updated_at = now()
         where id = ${id}
         returning ${COLUMNS}`),
     );

@@ -51,7 +51,7 @@ interface Candidate {
 
 /**
  * Why a file is not sent, in a sentence; undefined where the service has to judge, which it does by
- * the first piece that comes. What audio it takes is for the service to say: only what surely holds
+ * the first part that comes. What audio it takes is for the service to say: only what surely holds
  * no sound is refused here.
  *
  * @param head its first bytes

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Sealer } from "../../../src/access/sealer.ts";
+import { Encryption } from "../../../src/access/encryption.ts";
 import { voiceOwner } from "../../../src/conversations/voices/suggester.ts";
 import type { Person } from "../../support/attacked-service.ts";
 import { VoiceHouse } from "../../support/voice-house.ts";
@@ -212,8 +212,11 @@ describe("remembered voices", () => {
       "select sealed from remembered_voices where user_id = $1",
       [anna.id],
     );
-    const sealer = new Sealer(house.service.voiceKey);
-    const print = sealer.open(voiceOwner(workspace, anna.id), voice?.sealed ?? Buffer.alloc(0));
+    const encryption = new Encryption(house.service.voiceKey);
+    const print = encryption.decrypt(
+      voiceOwner(workspace, anna.id),
+      voice?.sealed ?? Buffer.alloc(0),
+    );
     expect(print.length).toBeGreaterThan(300);
     expect(voice?.sealed.includes(print.subarray(16, 64))).toBe(false);
     const start = print.toString("base64").slice(24, 48);

@@ -132,7 +132,7 @@ export class LateRecord extends MemoryJournal<SessionEvent, SessionWrite> {
           .slice(0, limit),
       bytes: async (_id, sha256) => this.chunks.get(Number(sha256))?.data ?? Buffer.alloc(0),
       noteDamage: async () => {},
-      pieces: async () => [],
+      fragments: async () => [],
     };
   }
 }

@@ -156,7 +156,7 @@ export class LateScene {
     this.asked += 1;
     const now = this.runtime.now();
     const chunkAgo = this.#chunkAt === undefined ? undefined : now - this.#chunkAt;
-    return { ...command, signs: { heardAgo: now - this.#heardAt, chunkAgo, unsealed: [] } };
+    return { ...command, signs: { heardAgo: now - this.#heardAt, chunkAgo, openChunks: [] } };
   }
 
   async run(command: SessionCommand): Promise<unknown> {

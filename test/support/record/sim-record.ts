@@ -44,7 +44,7 @@ export interface HostRecord {
   readonly sessions: DeviceSessionStore;
   readonly chunks: ChunkStore;
   readonly streams: AudioStreamStore;
-  readonly unsealed: OpenChunks;
+  readonly openChunks: OpenChunks;
   readonly edits: SegmentEdits;
   readonly deletion: DeletionRecords;
   readonly redactions: RedactionRecords;

@@ -38,7 +38,7 @@ export function sqlPorts(
     sessions: new PostgresDeviceSessions(pool, OTHER_TABLES, runtime),
     chunks: new PostgresChunkStore(pool, runtime),
     streams: new PostgresAudioStreams(pool, runtime),
-    unsealed: new PostgresOpenChunks(pool, runtime),
+    openChunks: new PostgresOpenChunks(pool, runtime),
     edits: new PostgresSegmentEdits(pool),
     deletion: new PostgresSessionDeletion(pool, DELETION_PARTS),
     redactions: new PostgresRedactions(pool),

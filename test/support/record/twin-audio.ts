@@ -1,7 +1,7 @@
 import { OPUS_PRE_ROLL } from "../../../src/base/audio/opus-packets.ts";
 import { toSessionSamples } from "../../../src/base/audio/sample-rate.ts";
-import { readPieces } from "../../../src/conversations/recording/audio-files/stored-pieces.ts";
-import type { LivePiece } from "../../../src/conversations/recording/stream-finalizer.ts";
+import { readFragments } from "../../../src/conversations/recording/audio-files/stored-fragments.ts";
+import type { LiveFragment } from "../../../src/conversations/recording/chunk-assembler.ts";
 import type {
   AudioSource,
   Opening,
@@ -14,7 +14,7 @@ import type { RecordTables } from "./record-tables.ts";
 import type { HostHooks } from "./sim-record.ts";
 import type { Statement } from "./statement.ts";
 import type { TwinParts } from "./twin-journal.ts";
-import { recordedPieces } from "./twin-open-chunks.ts";
+import { recordedFragments } from "./twin-open-chunks.ts";
 
 /** What a reading needs, over tables in memory. */
 export class TwinAudio implements AudioSource {
@@ -81,28 +81,28 @@ export class TwinAudio implements AudioSource {
     );
   }
 
-  async pieces(
+  async fragments(
     sessionId: string,
     sequence: number,
-    piece: number,
+    fragment: number,
     limit: number,
-  ): Promise<LivePiece[]> {
+  ): Promise<LiveFragment[]> {
     const { client, t } = this.#parts;
     const { recorded, interim } = await client.query((s) => ({
-      recorded: recordedPieces(s, t, { sessionId, sequence }),
+      recorded: recordedFragments(s, t, { sessionId, sequence }),
       interim: isInterimWanted(s, t, sessionId),
     }));
     if (recorded === undefined) return [];
     const { format } = recorded;
     let [startFrame, startByte] = [0, 0];
-    const stored = await readPieces(this.#hooks, sessionId, recorded);
-    const placed = stored.map((each): LivePiece => {
+    const stored = await readFragments(this.#hooks, sessionId, recorded);
+    const placed = stored.map((each): LiveFragment => {
       const place = { startFrame, startByte };
       startFrame += each.frames;
       startByte += each.data.length;
-      return { kind: "piece", sequence, ...each, ...place, interim, format };
+      return { kind: "fragment", sequence, ...each, ...place, interim, format };
     });
-    return placed.slice(piece, piece + limit);
+    return placed.slice(fragment, fragment + limit);
   }
 }
 

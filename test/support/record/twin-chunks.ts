@@ -45,8 +45,8 @@ export class TwinChunks implements ChunkStore {
     return admit(active, { sessionId, sequence, sha256 });
   }
 
-  /** No simulated device sends the pieces of a stream. */
-  async pieceBefore(): Promise<{ kind: "other" }> {
+  /** No simulated device sends the parts of a stream. */
+  async partBefore(): Promise<{ kind: "other" }> {
     return { kind: "other" };
   }
 
@@ -118,7 +118,7 @@ function standingOf(
 }
 
 function isStreamed(s: Statement, t: RecordTables, id: string, sequence: number): boolean {
-  return s.all(t.pieces, id).some((piece) => piece.sequence === sequence);
+  return s.all(t.pieces, id).some((part) => part.sequence === sequence);
 }
 
 /**

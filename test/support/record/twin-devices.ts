@@ -77,7 +77,7 @@ export class TwinDevices implements HeartbeatStore, DeviceSigns, StreamSigns {
       return {
         heardAgo: ago(Math.max(...signs)),
         chunkAgo: newest === undefined ? undefined : ago(newest),
-        unsealed: [...new Set(s.all(t.pieces, sessionId).map(({ sequence }) => sequence))].sort(
+        openChunks: [...new Set(s.all(t.pieces, sessionId).map(({ sequence }) => sequence))].sort(
           (a, b) => a - b,
         ),
       };

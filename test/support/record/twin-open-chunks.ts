@@ -1,9 +1,9 @@
 import { AppError } from "../../../src/base/errors.ts";
 import type { NewChunk, StoredChunk } from "../../../src/conversations/recording/chunk-store.ts";
 import type {
+  OpenAudio,
   OpenChunk,
   OpenChunks,
-  UnsealedAudio,
 } from "../../../src/conversations/recording/stream-records.ts";
 import type { OutboxRow } from "../../../src/postgres/outbox.ts";
 import type { RecordTables } from "./record-tables.ts";
@@ -20,14 +20,14 @@ export class TwinOpenChunks implements OpenChunks {
     this.#parts = parts;
   }
 
-  async read(chunk: OpenChunk): Promise<UnsealedAudio | undefined> {
+  async read(chunk: OpenChunk): Promise<OpenAudio | undefined> {
     const { client, t } = this.#parts;
-    return client.query((s) => recordedPieces(s, t, chunk));
+    return client.query((s) => recordedFragments(s, t, chunk));
   }
 
-  seal(
+  complete(
     chunk: NewChunk,
-    pieces: number,
+    fragments: number,
   ): Promise<{ chunk: StoredChunk; outbox: OutboxRow[] } | undefined> {
     const { client, t, newId } = this.#parts;
     const { id, sessionId, sequence, durationSeconds, frames, sampleRate } = chunk;
@@ -37,8 +37,8 @@ export class TwinOpenChunks implements OpenChunks {
       if (session === undefined || session.status === "deleted") {
         throw new AppError("session_deleted", "The session was deleted.");
       }
-      const recorded = await tx.run((s) => recordedPieces(s, t, chunk));
-      if (recorded?.pieces !== pieces) return undefined;
+      const recorded = await tx.run((s) => recordedFragments(s, t, chunk));
+      if (recorded?.fragments !== fragments) return undefined;
       await tx.run((s) => insertChunk(s, t, chunk));
       const row = outboxRow(newId(), sessionId, {
         type: "ChunkStored",
@@ -49,7 +49,7 @@ export class TwinOpenChunks implements OpenChunks {
         ...(unreadable === undefined ? {} : { unreadable }),
       });
       await tx.run((s) => writeOutbox(s, t, row));
-      const isIts = (piece: PieceRow) => piece.sequence === sequence;
+      const isIts = (fragment: PieceRow) => fragment.sequence === sequence;
       await tx.run((s) => s.removeAll(t.pieces, sessionId, isIts));
       await tx.run((s) =>
         s.update(
@@ -92,13 +92,13 @@ export class TwinOpenChunks implements OpenChunks {
   }
 }
 
-/** What is on record of a chunk's pieces; undefined when there are none. */
-export function recordedPieces(
+/** What is on record of a chunk's fragments; undefined when there are none. */
+export function recordedFragments(
   s: Statement,
   t: RecordTables,
   chunk: OpenChunk,
-): UnsealedAudio | undefined {
-  const rows = piecesOf(s, t, chunk);
+): OpenAudio | undefined {
+  const rows = fragmentsOf(s, t, chunk);
   const [first] = rows;
   if (first === undefined) return undefined;
   const stream = s.get(t.streams, chunk.sessionId);
@@ -106,14 +106,14 @@ export function recordedPieces(
   return {
     format: { mediaType: first.media_type, sampleRate: first.sample_rate },
     log: first.log ?? undefined,
-    pieces: first.log === null ? rows.length : (counted ?? rows.length),
-    rows: rows.flatMap(({ piece, frames, data }) =>
-      data === null ? [] : [{ piece, frames, data }],
+    fragments: first.log === null ? rows.length : (counted ?? rows.length),
+    rows: rows.flatMap(({ piece: index, frames, data }) =>
+      data === null ? [] : [{ index, frames, data }],
     ),
   };
 }
 
-/** Keeps the number of pieces with the newest chunk of a stream, which is going to be another. */
+/** Keeps the number of fragments with the newest chunk of a stream, which is going to be another. */
 export async function saveCount(s: Statement, t: RecordTables, sessionId: string): Promise<void> {
   const stream = s.get(t.streams, sessionId);
   if (stream === undefined) return;
@@ -126,7 +126,7 @@ export async function saveCount(s: Statement, t: RecordTables, sessionId: string
   );
 }
 
-function piecesOf(s: Statement, t: RecordTables, chunk: OpenChunk): PieceRow[] {
+function fragmentsOf(s: Statement, t: RecordTables, chunk: OpenChunk): PieceRow[] {
   return s
     .all(t.pieces, chunk.sessionId)
     .filter(({ sequence }) => sequence === chunk.sequence)

@@ -49,7 +49,7 @@ export class TwinRecord implements SimRecord {
       sessions: new TwinSessions(parts),
       chunks: new TwinChunks(parts),
       streams: new TwinStreams(parts),
-      unsealed: new TwinOpenChunks(parts),
+      openChunks: new TwinOpenChunks(parts),
       edits: new TwinEdits(parts),
       deletion: new TwinDeletion(parts),
       redactions: new TwinRedactions(parts),

@@ -1,8 +1,8 @@
 import { AppError } from "../../../src/base/errors.ts";
 import type {
-  AudioPiece,
+  AudioFragment,
   AudioStreamStore,
-  PlannedPiece,
+  PlannedFragment,
   StreamHold,
   StreamSettings,
   TakenStream,
@@ -26,18 +26,18 @@ const MAX_GROUP = 256;
 
 interface Addition {
   hold: StreamHold;
-  piece: AudioPiece;
+  fragment: AudioFragment;
 }
 
 /** Nothing when it is stored. */
 type Appended = undefined | typeof HELD;
 
-/** Of one connection's piece. */
-function pieceKey({ hold, piece }: Addition): string {
-  return `${hold.sessionId} ${hold.epoch} ${piece.sequence} ${piece.piece}`;
+/** Of one connection's fragment. */
+function fragmentKey({ hold, fragment }: Addition): string {
+  return `${hold.sessionId} ${hold.epoch} ${fragment.sequence} ${fragment.index}`;
 }
 
-/** Streams and their pieces, over tables in memory: pieces of one moment share one statement. */
+/** Streams and their fragments, over tables in memory: fragments of one moment share one statement. */
 export class TwinStreams implements AudioStreamStore {
   readonly #parts: TwinParts;
   readonly #group: GroupCommit<Addition, Appended>;
@@ -79,7 +79,7 @@ export class TwinStreams implements AudioStreamStore {
   begin(
     hold: StreamHold,
     after: number | undefined,
-    piece: PlannedPiece,
+    fragment: PlannedFragment,
   ): Promise<{ sequence: number; outbox: OutboxRow[] }> {
     const { client, t, newId } = this.#parts;
     const { sessionId } = hold;
@@ -102,14 +102,14 @@ export class TwinStreams implements AudioStreamStore {
             sequence,
             pieces: 1,
             touched_at: s.now,
-            offset_bytes: offset_bytes + piece.streamBytes,
+            offset_bytes: offset_bytes + fragment.streamBytes,
           }),
           (row) => row.epoch === hold.epoch && row.sequence === (after ?? null),
         ),
       );
       if (moved === undefined) return { sequence: await begunBefore(tx, t, hold), outbox: [] };
       await tx.run((s) =>
-        s.insertNew(t.pieces, toRow(s, sessionId, { ...piece, sequence, piece: 0 })),
+        s.insertNew(t.pieces, toRow(s, sessionId, { ...fragment, sequence, index: 0 })),
       );
       const row = outboxRow(newId(), sessionId, { type: "AudioOpened", sequence });
       await tx.run((s) => writeOutbox(s, t, row));
@@ -117,22 +117,22 @@ export class TwinStreams implements AudioStreamStore {
     });
   }
 
-  async append(hold: StreamHold, piece: AudioPiece): Promise<void> {
-    const addition = { hold, piece: { ...piece, data: Buffer.from(piece.data) } };
+  async append(hold: StreamHold, fragment: AudioFragment): Promise<void> {
+    const addition = { hold, fragment: { ...fragment, data: Buffer.from(fragment.data) } };
     await whenFree(this.#parts.runtime, () => this.#group.add(addition));
   }
 
   async #appendAll(additions: readonly Addition[]): Promise<PromiseSettledResult<Appended>[]> {
     const { client, t } = this.#parts;
-    const stored = await client.query((s) => insertPieces(s, t, additions));
-    const left = additions.filter((addition) => !stored.has(pieceKey(addition)));
+    const stored = await client.query((s) => insertFragments(s, t, additions));
+    const left = additions.filter((addition) => !stored.has(fragmentKey(addition)));
     const explained = left.length === 0 ? new Map() : await this.#explain(left);
     return Promise.allSettled(
       additions.map(async (addition): Promise<Appended> => explained.get(addition)?.()),
     );
   }
 
-  /** Why pieces were not taken; nothing for what was there already. */
+  /** Why fragments were not taken; nothing for what was there already. */
   #explain(additions: readonly Addition[]): Promise<Map<Addition, () => Appended>> {
     const { client, t } = this.#parts;
     return client.query((s) => {
@@ -147,16 +147,17 @@ export class TwinStreams implements AudioStreamStore {
 }
 
 function explain(
-  { hold, piece }: Addition,
+  { hold, fragment }: Addition,
   session: SessionRow | undefined,
   stream: StreamRow | undefined,
 ): Appended {
   if (session === undefined || stream === undefined) throw noSession();
   if (stream.epoch !== hold.epoch) throw superseded();
-  if (stream.sequence === piece.sequence && stream.pieces === piece.piece + 1) return undefined;
+  if (stream.sequence === fragment.sequence && stream.pieces === fragment.index + 1)
+    return undefined;
   assertRecording(session.status);
-  if (stream.sequence === piece.sequence && stream.pieces === piece.piece) return HELD;
-  throw sealedMeanwhile();
+  if (stream.sequence === fragment.sequence && stream.pieces === fragment.index) return HELD;
+  throw assembledMeanwhile();
 }
 
 async function lockSession(
@@ -207,12 +208,12 @@ async function begunBefore(
 ): Promise<number> {
   const stream = await tx.run((s) => s.get(t.streams, sessionId));
   if (stream?.epoch !== epoch) throw superseded();
-  if (stream.sequence === null || stream.pieces !== 1) throw sealedMeanwhile();
+  if (stream.sequence === null || stream.pieces !== 1) throw assembledMeanwhile();
   return stream.sequence;
 }
 
-/** The pieces that were written: each at most once, only in order, and of sessions nobody holds. */
-async function insertPieces(
+/** The fragments that were written: each at most once, only in order, and of sessions nobody holds. */
+async function insertFragments(
   s: Statement,
   t: RecordTables,
   additions: readonly Addition[],
@@ -224,7 +225,7 @@ async function insertPieces(
   const moved = new Set<string>();
   const stored = new Set<string>();
   for (const addition of additions) {
-    const { hold, piece } = addition;
+    const { hold, fragment } = addition;
     const { sessionId, epoch } = hold;
     // A row is changed once in a statement.
     if (!free.has(sessionId) || moved.has(sessionId)) continue;
@@ -232,31 +233,32 @@ async function insertPieces(
       t.streams,
       sessionId,
       ({ offset_bytes }) => ({
-        pieces: piece.piece + 1,
-        offset_bytes: offset_bytes + piece.streamBytes,
+        pieces: fragment.index + 1,
+        offset_bytes: offset_bytes + fragment.streamBytes,
         touched_at: s.now,
       }),
-      (row) => row.epoch === epoch && row.sequence === piece.sequence && row.pieces === piece.piece,
+      (row) =>
+        row.epoch === epoch && row.sequence === fragment.sequence && row.pieces === fragment.index,
     );
     if (change === undefined) continue;
-    if (piece.log === undefined) await s.insertNew(t.pieces, toRow(s, sessionId, piece));
+    if (fragment.log === undefined) await s.insertNew(t.pieces, toRow(s, sessionId, fragment));
     moved.add(sessionId);
-    stored.add(pieceKey(addition));
+    stored.add(fragmentKey(addition));
   }
   return stored;
 }
 
-function toRow(s: Statement, sessionId: string, piece: AudioPiece): PieceRow {
+function toRow(s: Statement, sessionId: string, fragment: AudioFragment): PieceRow {
   return {
     session_id: sessionId,
-    sequence: piece.sequence,
-    piece: piece.piece,
-    media_type: piece.format.mediaType,
-    frames: piece.frames,
-    sample_rate: piece.format.sampleRate,
-    data: piece.log === undefined ? Buffer.from(piece.data) : null,
+    sequence: fragment.sequence,
+    piece: fragment.index,
+    media_type: fragment.format.mediaType,
+    frames: fragment.frames,
+    sample_rate: fragment.format.sampleRate,
+    data: fragment.log === undefined ? Buffer.from(fragment.data) : null,
     created_at: s.now,
-    log: piece.log ?? null,
+    log: fragment.log ?? null,
     pieces: null,
   };
 }
@@ -269,7 +271,7 @@ function noSession(): AppError {
   return new AppError("not_found", "There is no session with this id.");
 }
 
-function sealedMeanwhile(): AppError {
+function assembledMeanwhile(): AppError {
   return new AppError("stale_epoch", "The stream was given up; please connect again.");
 }
 

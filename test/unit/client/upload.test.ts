@@ -11,7 +11,7 @@ import {
 } from "../../../src/client/errors.ts";
 import { VoiceClient } from "../../../src/client/node.ts";
 import type { UploadStore } from "../../../src/client/upload.ts";
-import { PieceSize } from "../../../src/client/upload.ts";
+import { PartSize } from "../../../src/client/upload.ts";
 import { refusal, ScriptedService } from "../../support/scripted-service.ts";
 import { ScriptedUploads } from "../../support/scripted-uploads.ts";
 
@@ -45,7 +45,7 @@ describe("uploads", () => {
   const count = (method: string) => service.asked.filter((each) => each.method === method).length;
   const stored = () => uploads.files.map((file) => file.bytes.equals(bytes));
 
-  it("upload: a file goes in pieces, the first a small one, and is waited for until it is stored", async () => {
+  it("upload: a file goes in parts, the first a small one, and is waited for until it is stored", async () => {
     const states = ["received", "storing", "stored"];
     uploads.state = () => ({ status: states.shift() ?? "" });
     const progress: number[] = [];
@@ -92,7 +92,7 @@ describe("uploads", () => {
     expect(stored()).toEqual([true]);
   });
 
-  /** Sends the file until more than its first piece has come. */
+  /** Sends the file until more than its first part has come. */
   async function begin(store: KeptAddresses, file: Blob): Promise<number> {
     const stop = new AbortController();
     const onProgress = (n: number) => n > 64 * 1024 && stop.abort(new Error("paused"));
@@ -179,18 +179,18 @@ describe("uploads", () => {
     expect(waits).toHaveLength(2);
   });
 
-  it("upload: pieces are as large as a line carries in two seconds, and small again after a failure", () => {
-    const pieces = new PieceSize();
-    expect(pieces.next).toBe(64 * 1024);
-    for (let n = 0; n < 9; n++) pieces.took(1);
-    expect(pieces.next).toBe(8 * 1024 * 1024);
-    pieces.took(16_000);
-    expect(pieces.next).toBe(1024 * 1024);
-    pieces.took(2_000);
-    expect(pieces.next).toBe(1024 * 1024);
-    pieces.failed();
-    pieces.took(900_000);
-    expect(pieces.next).toBe(64 * 1024);
+  it("upload: parts are as large as a line carries in two seconds, and small again after a failure", () => {
+    const parts = new PartSize();
+    expect(parts.next).toBe(64 * 1024);
+    for (let n = 0; n < 9; n++) parts.took(1);
+    expect(parts.next).toBe(8 * 1024 * 1024);
+    parts.took(16_000);
+    expect(parts.next).toBe(1024 * 1024);
+    parts.took(2_000);
+    expect(parts.next).toBe(1024 * 1024);
+    parts.failed();
+    parts.took(900_000);
+    expect(parts.next).toBe(64 * 1024);
   });
 
   it("upload: it gives up after failures in a row that brought nothing, not after many that did", async () => {

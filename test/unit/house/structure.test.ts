@@ -12,7 +12,7 @@ const SMALL = { lines: 40, most: 10 };
 /** Interfaces with one implementation that stand all the same, and why. */
 const REASONS: Readonly<Record<string, string>> = {
   ActorRef: "the actor may be in another process",
-  LivePieces: "the worker's host may be in another process",
+  LiveFragments: "the worker's host may be in another process",
   StreamNotices: "the other streams may be in another process",
   DeviceKeyRecords: "devices stand on accounts, whose authenticator asks for their keys",
   FailedSignInTrail:

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type {
   LiveAudio,
-  LivePiece,
-} from "../../../src/conversations/recording/stream-finalizer.ts";
+  LiveFragment,
+} from "../../../src/conversations/recording/chunk-assembler.ts";
 import { StreamTail } from "../../../src/recognition/stream-tail.ts";
 
-function piece(sequence: number, index: number): LivePiece {
+function fragment(sequence: number, index: number): LiveFragment {
   return {
-    kind: "piece",
+    kind: "fragment",
     sequence,
-    piece: index,
+    index,
     format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
     startFrame: index * 10,
     startByte: index * 20,
@@ -22,7 +22,7 @@ function piece(sequence: number, index: number): LivePiece {
 /** A tail with a store that holds `stored` and counts how often it is asked. */
 const wanted = (interim: boolean) => Promise.resolve({ interim });
 
-function createTail(stored: LivePiece[]) {
+function createTail(stored: LiveFragment[]) {
   let tell: (audio: LiveAudio) => void = () => {};
   const asked: [number, number][] = [];
   let stopped = false;
@@ -37,10 +37,10 @@ function createTail(stored: LivePiece[]) {
       },
     },
     {
-      pieces: async (_id, sequence, from, limit) => {
+      fragments: async (_id, sequence, from, limit) => {
         asked.push([sequence, from]);
         return stored
-          .filter((each) => each.sequence === sequence && each.piece >= from)
+          .filter((each) => each.sequence === sequence && each.index >= from)
           .slice(0, limit);
       },
     },
@@ -58,56 +58,56 @@ async function drain(tail: StreamTail, sequence: number, from = 0): Promise<numb
   for (let next = from; ; next += 1) {
     const found = await tail.next(sequence, next);
     if (found === undefined) return got;
-    expect(found.piece).toBe(next);
-    got.push(found.piece);
+    expect(found.index).toBe(next);
+    got.push(found.index);
   }
 }
 
 describe("live tail", () => {
   it("what was told is handed out in order, after one look into the store", async () => {
     const { tail, tell, asked, news } = createTail([]);
-    for (const index of [0, 1, 2]) tell(piece(0, index));
+    for (const index of [0, 1, 2]) tell(fragment(0, index));
     expect(news()).toBe(3);
     expect(await drain(tail, 0)).toEqual([0, 1, 2]);
-    tell(piece(0, 3));
+    tell(fragment(0, 3));
     expect(await drain(tail, 0, 3)).toEqual([3]);
     expect(asked.length).toBeLessThanOrEqual(2);
   });
 
-  it("what was lost on its way comes from the store, each piece once", async () => {
-    const { tail, tell } = createTail([0, 1, 2, 3, 4].map((index) => piece(0, index)));
-    tell(piece(0, 0));
-    tell(piece(0, 3));
-    tell(piece(0, 4));
+  it("what was lost on its way comes from the store, each fragment once", async () => {
+    const { tail, tell } = createTail([0, 1, 2, 3, 4].map((index) => fragment(0, index)));
+    tell(fragment(0, 0));
+    tell(fragment(0, 3));
+    tell(fragment(0, 4));
     expect(await drain(tail, 0)).toEqual([0, 1, 2, 3, 4]);
   });
 
   it("a reading that begins anew gets everything again", async () => {
-    const { tail, tell } = createTail([0, 1].map((index) => piece(0, index)));
-    tell(piece(0, 0));
-    tell(piece(0, 1));
+    const { tail, tell } = createTail([0, 1].map((index) => fragment(0, index)));
+    tell(fragment(0, 0));
+    tell(fragment(0, 1));
     expect(await drain(tail, 0)).toEqual([0, 1]);
     tail.rewind();
     expect(await drain(tail, 0)).toEqual([0, 1]);
   });
 
-  it("a sealed chunk has no pieces, and those of the next one wait their turn", async () => {
+  it("an assembled chunk has no fragments, and those of the next one wait their turn", async () => {
     const { tail, tell } = createTail([]);
-    tell(piece(1, 0));
+    tell(fragment(1, 0));
     expect(await tail.next(0, 2)).toBeUndefined();
     expect(await drain(tail, 1)).toEqual([0]);
   });
 
   it("more than is kept is read from the store", async () => {
-    const all = Array.from({ length: 600 }, (_, index) => piece(0, index));
+    const all = Array.from({ length: 600 }, (_, index) => fragment(0, index));
     const { tail, tell } = createTail(all);
     for (const each of all) tell(each);
-    expect(await drain(tail, 0)).toEqual(all.map((each) => each.piece));
+    expect(await drain(tail, 0)).toEqual(all.map((each) => each.index));
   });
 
   it("the end of an utterance is asked for once, after what came before it", () => {
     const { tail, tell } = createTail([]);
-    tell({ kind: "finalize", sequence: 2, piece: 3 });
+    tell({ kind: "finalize", sequence: 2, index: 3 });
     expect(tail.takeFinalize(1, 9)).toBe(false);
     expect(tail.takeFinalize(2, 2)).toBe(false);
     expect(tail.takeFinalize(2, 3)).toBe(true);
@@ -121,8 +121,8 @@ describe("live tail", () => {
     expect(tail.interim).toBe(true);
   });
 
-  it("hypotheses: a stored stream that wants none gets none, and no piece of it says otherwise", async () => {
-    const { tail } = createTail([{ ...piece(0, 0), interim: false }]);
+  it("hypotheses: a stored stream that wants none gets none, and no fragment of it says otherwise", async () => {
+    const { tail } = createTail([{ ...fragment(0, 0), interim: false }]);
     await tail.learnInterim(wanted(false));
     expect(tail.interim).toBe(false);
     await drain(tail, 0);
@@ -132,10 +132,10 @@ describe("live tail", () => {
   it("hypotheses: what the newest connection wants decides, also while the store is asked", async () => {
     const { tail, tell, stopped } = createTail([]);
     const asking = tail.learnInterim(wanted(true));
-    tell({ ...piece(0, 0), interim: false });
+    tell({ ...fragment(0, 0), interim: false });
     await asking;
     expect(tail.interim).toBe(false);
-    tell({ ...piece(0, 1), interim: true });
+    tell({ ...fragment(0, 1), interim: true });
     expect(tail.interim).toBe(true);
     tail.stop();
     expect(stopped()).toBe(true);

@@ -98,9 +98,9 @@ describe("suspicion", () => {
     const detector = create();
     for (let times = 1; times <= 3; times += 1) {
       detector.begin(0);
-      detector.fed({ sequence: 0, end: SECOND, kind: "piece" });
+      detector.fed({ sequence: 0, end: SECOND, kind: "fragment" });
       detector.read(SECOND);
-      detector.fed({ sequence: 0, end: 2 * SECOND, kind: "piece" });
+      detector.fed({ sequence: 0, end: 2 * SECOND, kind: "fragment" });
       expect(blamed(detector.broke(SECOND))).toEqual([[0, times]]);
     }
     expect(detector.isUnreadable(0)).toBe(true);

@@ -21,13 +21,13 @@ async function recording(isStreamed: boolean) {
       return { checkpoint: undefined, sequence: 0, suspects: [], vocabulary: [], interim: true };
     },
     placed: async () => [],
-    pieces: async () => [],
+    fragments: async () => [],
     bytes: async () => Buffer.alloc(0),
     noteDamage: async () => {},
   } as unknown as AudioSource;
   const feed = {
     follow: (_id: string, listener: (audio: never) => void) => {
-      hear = () => listener({ kind: "finalize", sequence: -1, piece: 0 } as never);
+      hear = () => listener({ kind: "finalize", sequence: -1, index: 0 } as never);
       return () => {};
     },
   };

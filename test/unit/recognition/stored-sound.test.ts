@@ -7,7 +7,7 @@ import {
 import { mayBeTheAudio } from "../../../src/recognition/poison-detector.ts";
 import { readStoredSound } from "../../../src/recognition/stored-sound.ts";
 
-const SOUND = { sessionId: "s", sha256: "a", digests: undefined, piece: undefined };
+const SOUND = { sessionId: "s", sha256: "a", digests: undefined, part: undefined };
 const noted: string[] = [];
 
 function errno(code: string): Error {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { LiveAudio } from "../../../src/conversations/recording/stream-finalizer.ts";
+import type { LiveAudio } from "../../../src/conversations/recording/chunk-assembler.ts";
 import { StreamTails } from "../../../src/recognition/stream-tail.ts";
 
-function piece(index: number): LiveAudio {
+function fragment(index: number): LiveAudio {
   return {
-    kind: "piece",
+    kind: "fragment",
     sequence: 0,
-    piece: index,
+    index,
     format: { mediaType: "audio/pcm;rate=16000;channels=1;encoding=s16le", sampleRate: 16_000 },
     startFrame: index * 10,
     startByte: index * 20,
@@ -26,17 +26,17 @@ describe("live tails", () => {
           return () => {};
         },
       },
-      { pieces: async () => [] },
+      { fragments: async () => [] },
     );
     const length = () => tails.queues[0]?.length ?? -1;
     const limit = tails.queues[0]?.limit ?? 0;
     expect(length()).toBe(0);
     const [first, second] = [tails.open("one"), tails.open("two")];
     for (const tail of [first, second]) tail.start(() => {});
-    listeners[0]?.(piece(0));
-    for (let index = 0; index < 3; index += 1) listeners[1]?.(piece(index));
+    listeners[0]?.(fragment(0));
+    for (let index = 0; index < 3; index += 1) listeners[1]?.(fragment(index));
     expect(length()).toBe(3);
-    for (let index = 3; index < 1_000; index += 1) listeners[1]?.(piece(index));
+    for (let index = 3; index < 1_000; index += 1) listeners[1]?.(fragment(index));
     expect(length()).toBeGreaterThan(3);
     expect(length()).toBeLessThanOrEqual(limit);
     tails.close(second);

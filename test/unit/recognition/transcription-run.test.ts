@@ -52,7 +52,7 @@ class Scene {
         Array.from({ length: this.#timeline.next - from }, (_, n) => placed(from + n)),
       bytes: async () => Buffer.alloc(2 * LENGTH),
       noteDamage: async () => {},
-      pieces: async () => [],
+      fragments: async () => [],
     };
     const stream: TranscriptionStream = {
       send: (message) => {

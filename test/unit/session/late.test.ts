@@ -123,7 +123,7 @@ describe("late audio: where it is read from", () => {
 });
 
 describe("late audio: patience", () => {
-  const alive: Signs = { heardAgo: PATIENCE.silence - 1, chunkAgo: 0, unsealed: [] };
+  const alive: Signs = { heardAgo: PATIENCE.silence - 1, chunkAgo: 0, openChunks: [] };
 
   it.each([
     ["its device lives", alive, 0],
@@ -149,7 +149,7 @@ describe("late audio: patience", () => {
 
   it("late audio: what was streamed is not missing while it waits to be made a chunk", () => {
     const bench = new SessionBench().start();
-    const gone: Signs = { heardAgo: PATIENCE.silence, chunkAgo: PATIENCE.chunk, unsealed: [0] };
+    const gone: Signs = { heardAgo: PATIENCE.silence, chunkAgo: PATIENCE.chunk, openChunks: [0] };
     bench.chunk(1);
     bench.run({ type: "Stop", lastSequence: 1 });
     bench.now += GAP_WAIT + PATIENCE.chunk - 1;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { snippetPieces } from "../../../src/web/views/search/hit-list.tsx";
+import { snippetParts } from "../../../src/web/views/search/hit-list.tsx";
 
 describe("search snippet", () => {
   it("snippet: matches stand apart, and escapes become what they stand for", () => {
-    expect(snippetPieces("the <mark>final</mark> report &amp; &lt;b&gt;")).toEqual([
+    expect(snippetParts("the <mark>final</mark> report &amp; &lt;b&gt;")).toEqual([
       { text: "the ", isMatch: false },
       { text: "final", isMatch: true },
       { text: " report & <b>", isMatch: false },
@@ -11,12 +11,12 @@ describe("search snippet", () => {
   });
 
   it("snippet: an escape that was escaped stays as it was said", () => {
-    expect(snippetPieces("&amp;lt;mark&amp;gt;")).toEqual([
+    expect(snippetParts("&amp;lt;mark&amp;gt;")).toEqual([
       { text: "&lt;mark&gt;", isMatch: false },
     ]);
   });
 
   it("snippet: nothing gives nothing", () => {
-    expect(snippetPieces("")).toEqual([]);
+    expect(snippetParts("")).toEqual([]);
   });
 });

@@ -87,7 +87,7 @@ function isClosed({ written }: Word): boolean {
 /** Drops what was only the beginning of the next word: "th the", "de decided". */
 function withoutBeginnings(words: readonly Word[]): Word[] {
   return words.filter((word, at) => {
-    // A piece may come twice: "tha tha that's".
+    // A fragment may come twice: "tha tha that's".
     const next = words.slice(at + 1).find(({ bare }) => bare !== word.bare);
     if (next === undefined || isClosed(word)) return true;
     if (isLost(word, words[at - 1], next)) return false;
@@ -106,13 +106,13 @@ function isLost({ written, bare }: Word, before: Word | undefined, next: Word): 
   return next.bare.length > 1 && !isSpelled && !/\d$/u.test(last) && !LETTERED.has(last);
 }
 
-/** True for what looks like a piece of a word; a capital alone is a name, as in "vitamin C". */
+/** True for what looks like a fragment of a word; a capital alone is a name, as in "vitamin C". */
 function isBeginning({ written, bare }: Word): boolean {
-  if (!/^\p{Ll}/u.test(written)) return bare.length === 2 && isPiece(bare);
-  return isPiece(bare);
+  if (!/^\p{Ll}/u.test(written)) return bare.length === 2 && isFragment(bare);
+  return isFragment(bare);
 }
 
-function isPiece(bare: string): boolean {
+function isFragment(bare: string): boolean {
   return (
     NO_VOWEL.test(bare) ||
     CUT_SHORT.has(bare) ||
@@ -132,7 +132,7 @@ function isHedge(words: readonly Word[], at: number): boolean {
   return !words.slice(Math.max(0, at - 2), at).some(({ bare }) => NAMING.has(bare));
 }
 
-/** Drops the first of two equal phrases in a row, also with a piece of a word between them. */
+/** Drops the first of two equal phrases in a row, also with a fragment of a word between them. */
 function withoutRepeats(words: readonly Word[]): Word[] {
   const left = [...words];
   for (let length = MAX_REPEATED; length > 0; length -= 1) {
@@ -159,7 +159,7 @@ function withoutFalseStart(words: readonly Word[]): Word[] {
   return withoutFalseStart([...words.slice(0, at), ...words.slice(again)]);
 }
 
-/** Number of pieces of words between a phrase and its repetition; undefined where it is not repeated. */
+/** Number of fragments of words between a phrase and its repetition; undefined where it is not repeated. */
 function repeatAt(words: readonly Word[], at: number, length: number): 0 | 1 | undefined {
   const phrase = words.slice(at, at + length);
   if (phrase.some((word) => isClosed(word) || word.bare === "")) return undefined;
@@ -168,7 +168,7 @@ function repeatAt(words: readonly Word[], at: number, length: number): 0 | 1 | u
   if (isSame(at + length)) return 0;
   const between = words[at + length];
   const isCut =
-    (length > 1 || phrase[0]?.bare === "i") && between !== undefined && isPiece(between.bare);
+    (length > 1 || phrase[0]?.bare === "i") && between !== undefined && isFragment(between.bare);
   return isCut && !isClosed(between) && isSame(at + length + 1) ? 1 : undefined;
 }
 

@@ -32,7 +32,7 @@ export interface Sentence {
   offset: number;
 }
 
-/** Whole turns of some ninety consecutive words together, or a piece of a long turn: the unit of ranking. */
+/** Whole turns of some ninety consecutive words together, or a part of a long turn: the unit of ranking. */
 export interface Unit {
   conversation: number;
   /** Indexes of its sentences in the flat list, from `first` up to `end`. */
@@ -97,11 +97,11 @@ function splitText(text: string): string[] {
   return splitSentences(text).flatMap((sentence) => {
     const words = sentence.split(" ");
     if (words.length <= MAX_SENTENCE_WORDS) return [sentence];
-    const pieces: string[] = [];
+    const parts: string[] = [];
     for (let at = 0; at < words.length; at += MAX_SENTENCE_WORDS) {
-      pieces.push(words.slice(at, at + MAX_SENTENCE_WORDS).join(" "));
+      parts.push(words.slice(at, at + MAX_SENTENCE_WORDS).join(" "));
     }
-    return pieces;
+    return parts;
   });
 }
 

@@ -61,7 +61,7 @@ function trimPhrase(phrase: string, sentence: string): string {
   const isStop = (word: string | undefined): boolean => isStopWord(toWords(word ?? "x")[0] ?? "x");
   while (written.length > 0 && isStop(written[0])) written.shift();
   while (written.length > 0 && isStop(written.at(-1))) written.pop();
-  if (written.length > MAX_PHRASE_WORDS || written.some(isPiece)) return "";
+  if (written.length > MAX_PHRASE_WORDS || written.some(isFragment)) return "";
   const [first = "", ...rest] = written;
   const lower = first.toLowerCase();
   // "Mark Randolph" is a name wherever it stands.
@@ -72,7 +72,7 @@ function trimPhrase(phrase: string, sentence: string): string {
 }
 
 /** True for what is left of a word that was not finished: "t remote", "cl close". */
-function isPiece(word: string, at: number, words: readonly string[]): boolean {
+function isFragment(word: string, at: number, words: readonly string[]): boolean {
   if (/^\p{Ll}$/u.test(word)) return word !== "a";
   return /^[b-df-hj-np-tv-xz]{2,3}$/u.test(word) && words[at + 1]?.startsWith(word) === true;
 }

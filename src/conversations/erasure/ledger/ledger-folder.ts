@@ -88,7 +88,7 @@ const content = z.object({
     z.object({ id, kind: erasureKind, at: instant, redaction: redactionShape.optional() }),
   ),
 });
-const seal = z.object({ key: z.string(), mac: z.string() });
+const signature = z.object({ key: z.string(), mac: z.string() });
 
 interface LedgerFolderOptions {
   files: NamedTexts;
@@ -151,17 +151,17 @@ export class LedgerFolder {
       entries: file.entries.map((each) => ({ ...each, at: toTimestamp(each.at) })),
     });
     const mac = this.#mac(text).toString("base64url");
-    const sealed = JSON.stringify({ key: this.#fingerprint, mac });
-    if (await this.#files.writeOnce(nameOf(file), `${text}\n${sealed}\n`)) return;
+    const signed = JSON.stringify({ key: this.#fingerprint, mac });
+    if (await this.#files.writeOnce(nameOf(file), `${text}\n${signed}\n`)) return;
     throw new AppError("unavailable", "Another file of the ledger has this name.");
   }
 
   #verified(id: LedgerFileId, text: string): LedgerFile | Refusal {
     const [line = "", second = ""] = text.split("\n");
-    const sealed = seal.safeParse(parsed(second));
-    if (!sealed.success) return "unreadable";
-    if (sealed.data.key !== this.#fingerprint) return "foreign";
-    const mac = Buffer.from(sealed.data.mac, "base64url");
+    const signed = signature.safeParse(parsed(second));
+    if (!signed.success) return "unreadable";
+    if (signed.data.key !== this.#fingerprint) return "foreign";
+    const mac = Buffer.from(signed.data.mac, "base64url");
     const own = this.#mac(line);
     if (mac.length !== own.length || !timingSafeEqual(mac, own)) return "forged";
     const file = content.safeParse(parsed(line));

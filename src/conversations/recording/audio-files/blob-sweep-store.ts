@@ -156,7 +156,7 @@ export class BlobSweep {
   }
 
   /**
-   * Removes logs of streams whose chunk was stored, or which no piece was ever recorded of: they stay where
+   * Removes logs of streams whose chunk was stored, or which no fragment was ever recorded of: they stay where
    * they are for as long as files do aside.
    */
   async #sweepLogs(sessionId: string, now: number): Promise<number> {

@@ -7,7 +7,7 @@ import type { HashedFile } from "../integrity/sha256.ts";
  * Port: logs of audio that is being streamed, below the session that they belong to. A log has one
  * writer; its name is an id. Rejects with `unavailable`, or `storage_full` when there is no room.
  */
-export interface PieceLogStore {
+export interface FragmentLogStore {
   /** Least time between two entries of a log, milliseconds: how often it pays to write. */
   readonly logPaceMs: number;
   /**
@@ -103,7 +103,7 @@ interface StoreNames {
  * until it is replaced or removed by that name. Whatever the store itself refuses rejects with
  * `unavailable`, or `storage_full` when it has no room; ids and hashes that are none with `bad_request`.
  */
-export interface AudioStore extends BlobStore, PieceLogStore, QueueOwner {
+export interface AudioStore extends BlobStore, FragmentLogStore, QueueOwner {
   readonly names: StoreNames;
   /** Tells stores apart: which database's audio it is. */
   readonly marks: NamedTexts;

@@ -51,9 +51,9 @@ async function copyToDisk(from: string, path: string): Promise<CopyOfFile> {
   const file = await open(path, "wx", 0o600);
   const hash = createHash("sha256");
   try {
-    for await (const piece of createReadStream(from)) {
-      hash.update(piece as Buffer);
-      await file.writeFile(piece as Buffer);
+    for await (const part of createReadStream(from)) {
+      hash.update(part as Buffer);
+      await file.writeFile(part as Buffer);
     }
   } catch (error) {
     await file.close();

@@ -26,7 +26,7 @@ interface LocalCopiesOptions {
 
 /**
  * Copies of stored files on this machine's disk while threads read them: a listener reads a chunk in
- * many pieces. They are few, and gone half a minute after the last reader.
+ * many parts. They are few, and gone half a minute after the last reader.
  */
 export class LocalCopies {
   readonly #options: Required<LocalCopiesOptions>;
@@ -90,10 +90,10 @@ export class LocalCopies {
     const hash = createHash("sha256");
     let bytes = 0;
     try {
-      for await (const piece of fetch()) {
-        hash.update(piece);
-        await file.write(piece);
-        bytes += piece.byteLength;
+      for await (const part of fetch()) {
+        hash.update(part);
+        await file.write(part);
+        bytes += part.byteLength;
       }
     } catch (error) {
       await rm(path, { force: true });

@@ -152,9 +152,9 @@ export class S3Blobs implements AudioStore {
   async digest(sessionId: string, sha256: string): Promise<HashedFile> {
     const hash = createHash("sha256");
     let bytes = 0;
-    for await (const piece of this.#bucket.stream(keyOf(sessionId, sha256))) {
-      hash.update(piece);
-      bytes += piece.byteLength;
+    for await (const part of this.#bucket.stream(keyOf(sessionId, sha256))) {
+      hash.update(part);
+      bytes += part.byteLength;
     }
     return { sha256: hash.digest("hex"), bytes };
   }

@@ -146,7 +146,7 @@ export class S3Bucket {
   }
 
   /**
-   * The bytes of an object from `from` on, in pieces as they come. A connection that breaks is taken up
+   * The bytes of an object from `from` on, in parts as they come. A connection that breaks is taken up
    * again where it was, a few times, of the same version.
    */
   async *stream(key: string, from = 0): AsyncGenerator<Uint8Array> {
@@ -160,9 +160,9 @@ export class S3Bucket {
         const { Body, ETag } = await this.#client.send(command, limited());
         version = ETag;
         const body = addAbortSignal(AbortSignal.timeout(LONGEST_MS), Body as Readable);
-        for await (const piece of body) {
-          at += (piece as Uint8Array).byteLength;
-          yield piece as Uint8Array;
+        for await (const part of body) {
+          at += (part as Uint8Array).byteLength;
+          yield part as Uint8Array;
         }
         return;
       } catch (error) {

@@ -59,7 +59,7 @@ export function batteryOf(telemetry: Device["telemetry"]): Battery | undefined {
   return { percent, level: percent < MEDIUM_PERCENT ? "medium" : "full" };
 }
 
-/** Pieces of sound that wait on the device for a network. */
+/** Parts of sound that wait on the device for a network. */
 export function waitingOn(telemetry: Device["telemetry"]): number {
   const { buffered_chunks: said } = telemetry;
   return typeof said === "number" && said > 0 ? said : 0;

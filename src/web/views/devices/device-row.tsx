@@ -69,7 +69,8 @@ export function DeviceRow({ device, workspace, people, recording, ...on }: Devic
       facts={[
         device.presence === "offline" && seen ? `last heard of ${agoOf(seen)}` : "",
         batteryOf(device.telemetry) && <BatteryFact key="battery" device={device} />,
-        waitingOn(device.telemetry) > 0 && `${waitingOn(device.telemetry)} pieces wait on it`,
+        waitingOn(device.telemetry) > 0 &&
+          `${waitingOn(device.telemetry)} parts of audio wait on it`,
         workspace,
         owner && `paired by ${owner}`,
         device.may_read && "may read its words",

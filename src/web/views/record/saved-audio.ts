@@ -16,7 +16,7 @@ export interface SavedRecording {
   readonly keptAt: number;
 }
 
-interface Piece {
+interface Part {
   readonly sessionId: string;
   /** Offset of its first byte in the recording's stream. */
   readonly offset: number;
@@ -32,7 +32,7 @@ export interface UnsentAudio {
 
 const DATABASE = "voice-recordings";
 const RECORDINGS = "recordings";
-const PIECES = "pieces";
+const PARTS = "pieces";
 /** Longer than this nothing is kept, milliseconds. */
 const LONGEST_MS = 7 * 24 * 3_600_000;
 
@@ -53,7 +53,7 @@ export class SavedAudio {
       const opening = indexedDB.open(DATABASE, 1);
       opening.onupgradeneeded = () => {
         opening.result.createObjectStore(RECORDINGS, { keyPath: "sessionId" });
-        opening.result.createObjectStore(PIECES, { keyPath: ["sessionId", "offset"] });
+        opening.result.createObjectStore(PARTS, { keyPath: ["sessionId", "offset"] });
       };
       const kept = new SavedAudio(await answerOf(opening));
       await kept.#removeOld(Date.now());
@@ -76,8 +76,8 @@ export class SavedAudio {
 
   /** Keeps sound that follows what is kept; `offset` is that of its first byte in the stream. */
   async append(sessionId: string, offset: number, bytes: Uint8Array): Promise<void> {
-    await this.#change(({ recordings, pieces }) => {
-      pieces.put({ sessionId, offset, bytes } satisfies Piece);
+    await this.#change(({ recordings, parts }) => {
+      parts.put({ sessionId, offset, bytes } satisfies Part);
       const reading = recordings.get(sessionId);
       reading.onsuccess = () => {
         const recording = reading.result as SavedRecording | undefined;
@@ -88,31 +88,31 @@ export class SavedAudio {
 
   /** Lets go of what lies wholly before this offset: it is stored. */
   async forget(sessionId: string, offset: number): Promise<void> {
-    const { pieces } = this.#stores("readonly");
-    const keys = (await answerOf(pieces.getAllKeys(rangeOf(sessionId)))) as [string, number][];
+    const { parts } = this.#stores("readonly");
+    const keys = (await answerOf(parts.getAllKeys(rangeOf(sessionId)))) as [string, number][];
     const stored = keys.filter((_, n) => (keys[n + 1]?.[1] ?? Number.POSITIVE_INFINITY) <= offset);
     const last = stored.at(-1);
     if (last === undefined) return;
-    await this.#change((stores) => stores.pieces.delete(IDBKeyRange.bound([sessionId, 0], last)));
+    await this.#change((stores) => stores.parts.delete(IDBKeyRange.bound([sessionId, 0], last)));
   }
 
   /** The sound of a recording that is not known to be stored: what is kept without a gap at its end. */
   async rest(sessionId: string): Promise<UnsentAudio> {
-    const { pieces } = this.#stores("readonly");
-    const found = (await answerOf(pieces.getAll(rangeOf(sessionId)))) as Piece[];
+    const { parts } = this.#stores("readonly");
+    const found = (await answerOf(parts.getAll(rangeOf(sessionId)))) as Part[];
     const first = found.findLastIndex(({ offset }, n) => offset !== endOf(found[n - 1]));
     const tail = found.slice(Math.max(0, first));
     const from = tail[0]?.offset ?? 0;
     const bytes = new Uint8Array((endOf(tail.at(-1)) ?? from) - from);
-    for (const piece of tail) bytes.set(piece.bytes, piece.offset - from);
+    for (const part of tail) bytes.set(part.bytes, part.offset - from);
     return { from, bytes };
   }
 
   /** Removes a recording with its sound: it is stored, or nobody wants it. */
   async remove(sessionId: string): Promise<void> {
-    await this.#change(({ recordings, pieces }) => {
+    await this.#change(({ recordings, parts }) => {
       recordings.delete(sessionId);
-      pieces.delete(rangeOf(sessionId));
+      parts.delete(rangeOf(sessionId));
     });
   }
 
@@ -123,27 +123,27 @@ export class SavedAudio {
   }
 
   #stores(mode: IDBTransactionMode) {
-    const transaction = this.#database.transaction([RECORDINGS, PIECES], mode);
-    const [recordings, pieces] = [
+    const transaction = this.#database.transaction([RECORDINGS, PARTS], mode);
+    const [recordings, parts] = [
       transaction.objectStore(RECORDINGS),
-      transaction.objectStore(PIECES),
+      transaction.objectStore(PARTS),
     ];
-    return { transaction, recordings, pieces };
+    return { transaction, recordings, parts };
   }
 
   /** Resolves when the change is in the database; rejects when the browser has no room for it. */
-  #change(work: (stores: { recordings: IDBObjectStore; pieces: IDBObjectStore }) => void) {
-    const { transaction, recordings, pieces } = this.#stores("readwrite");
+  #change(work: (stores: { recordings: IDBObjectStore; parts: IDBObjectStore }) => void) {
+    const { transaction, recordings, parts } = this.#stores("readwrite");
     return new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = () => reject(transaction.error ?? new Error("Nothing was kept."));
-      work({ recordings, pieces });
+      work({ recordings, parts });
     });
   }
 }
 
-function endOf(piece: Piece | undefined): number | undefined {
-  return piece && piece.offset + piece.bytes.byteLength;
+function endOf(part: Part | undefined): number | undefined {
+  return part && part.offset + part.bytes.byteLength;
 }
 
 function rangeOf(sessionId: string): IDBKeyRange {

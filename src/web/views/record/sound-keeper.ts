@@ -1,7 +1,7 @@
 import type { SavedAudio } from "./saved-audio.ts";
 
-/** Sound is written to the browser's database in pieces of at least so many bytes. */
-const PIECE_BYTES = 16 * 1024;
+/** Sound is written to the browser's database in parts of at least so many bytes. */
+const PART_BYTES = 16 * 1024;
 /** What is stored is let go of at most so often, milliseconds. */
 const FORGET_MS = 2_000;
 
@@ -35,7 +35,7 @@ export class SoundKeeper {
   push(bytes: Uint8Array): void {
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.byteLength;
-    if (this.#waitingBytes >= PIECE_BYTES) this.flush();
+    if (this.#waitingBytes >= PART_BYTES) this.flush();
   }
 
   /** Writes what waits. */
@@ -43,9 +43,9 @@ export class SoundKeeper {
     if (this.#waitingBytes === 0) return;
     const bytes = new Uint8Array(this.#waitingBytes);
     let at = 0;
-    for (const piece of this.#waiting) {
-      bytes.set(piece, at);
-      at += piece.byteLength;
+    for (const part of this.#waiting) {
+      bytes.set(part, at);
+      at += part.byteLength;
     }
     const offset = this.#offset;
     this.#offset += bytes.byteLength;

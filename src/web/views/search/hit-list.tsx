@@ -4,7 +4,7 @@ import { clockTime } from "../../../wire/clock-time.ts";
 import type { Hit } from "../../api/records.ts";
 import { momentOf } from "../../parts/times.ts";
 
-interface SnippetPiece {
+interface SnippetPart {
   readonly text: string;
   readonly isMatch: boolean;
 }
@@ -19,18 +19,18 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The pieces of a search hit's snippet, which comes as HTML with each match in `<mark>`. They are
+ * The parts of a search hit's snippet, which comes as HTML with each match in `<mark>`. They are
  * shown as text: whatever stands there, it never becomes a part of the page.
  */
-export function snippetPieces(snippet: string): SnippetPiece[] {
-  const pieces: SnippetPiece[] = [];
+export function snippetParts(snippet: string): SnippetPart[] {
+  const parts: SnippetPart[] = [];
   let isMatch = false;
   for (const part of snippet.split(/(<mark>|<\/mark>)/)) {
     if (part === "<mark>") isMatch = true;
     else if (part === "</mark>") isMatch = false;
-    else if (part !== "") pieces.push({ text: plain(part), isMatch });
+    else if (part !== "") parts.push({ text: plain(part), isMatch });
   }
-  return pieces;
+  return parts;
 }
 
 function plain(text: string): string {
@@ -52,7 +52,7 @@ export function HitList({ hits }: { hits: readonly Hit[] }): VNode {
               <span class="soft small">
                 {`${clockTime(hit.start_ms / 1_000)} ${hit.speaker_name ?? speakerOf(hit.speaker_label)} `}
               </span>
-              {snippetPieces(hit.snippet).map(({ text, isMatch }, n) =>
+              {snippetParts(hit.snippet).map(({ text, isMatch }, n) =>
                 isMatch ? <mark key={n}>{text}</mark> : <span key={n}>{text}</span>,
               )}
             </span>

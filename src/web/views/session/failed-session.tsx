@@ -18,7 +18,7 @@ const REASONS = {
     "No speech engine here reads its language. The sound is kept: read it once more when there is one, or in another language.",
 } as const;
 
-/** What stands in the place of the words of a session that failed: why, and which pieces. */
+/** What stands in the place of the words of a session that failed: why, and which parts. */
 export function FailedSession({ model }: { model: SessionModel }): VNode {
   const reason = model.session.value?.reason;
   const { state } = useResource(async () => {

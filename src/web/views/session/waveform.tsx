@@ -6,7 +6,7 @@ import { speakerColour } from "../../parts/speaker-colour.ts";
 import { theme } from "../../parts/theme.ts";
 import type { Chapter } from "./chapters.ts";
 import type { SessionModel } from "./model/session-model.ts";
-import { PIECE_SECONDS } from "./model/sound-pieces.ts";
+import { PART_SECONDS } from "./model/sound-parts.ts";
 import type { Line } from "./model/transcript-state.ts";
 import { PEAKS_PER_SECOND } from "./model/wav-sound.ts";
 
@@ -103,7 +103,7 @@ function drawWaveform(
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   const context = canvas.getContext("2d");
-  const { length, pieces } = model.player;
+  const { length, parts } = model.player;
   if (context === null || length.value === 0) return;
   context.scale(ratio, ratio);
   const style = getComputedStyle(canvas);
@@ -123,7 +123,7 @@ function drawWaveform(
     while (hasEnded(model.lines.value[line], from)) line += 1;
     const now = model.lines.value[line];
     const isSpoken = now !== undefined && now.start <= from + span;
-    const loud = loudness(pieces, from, from + span);
+    const loud = loudness(parts, from, from + span);
     const share = loud ?? (isSpoken ? 0.35 : 0.04);
     const tall = Math.max(2, share * height);
     context.fillStyle = colour(isSpoken ? speakerColour(now.speaker) : "--line-strong");
@@ -165,13 +165,13 @@ function hasEnded(line: Line | undefined, at: number): boolean {
   return line !== undefined && line.end < at;
 }
 
-type Pieces = SessionModel["player"]["pieces"];
+type Parts = SessionModel["player"]["parts"];
 
 /** The loudest value in the span; undefined where the sound was not fetched yet. */
-function loudness(pieces: Pieces, from: number, to: number): number | undefined {
-  const peaks = pieces.peaks(Math.floor(from / PIECE_SECONDS));
+function loudness(parts: Parts, from: number, to: number): number | undefined {
+  const peaks = parts.peaks(Math.floor(from / PART_SECONDS));
   if (peaks === undefined) return undefined;
-  const first = Math.floor((from % PIECE_SECONDS) * PEAKS_PER_SECOND);
+  const first = Math.floor((from % PART_SECONDS) * PEAKS_PER_SECOND);
   const last = Math.max(first + 1, first + Math.ceil((to - from) * PEAKS_PER_SECOND));
   return peaks.slice(first, last).reduce((most, each) => Math.max(most, each), 0);
 }

@@ -9,7 +9,7 @@ export const EVENTS: Readonly<Record<EventType, string>> = {
   "session.completed": "Its transcript is complete",
   "session.failed": "It could not be finished",
   "session.deleted": "It is deleted",
-  "chunk.failed": "A piece of sound could not be read",
+  "chunk.failed": "A part of the audio could not be read",
   "transcript.segment_revised": "A line is corrected",
   "transcript.replaced": "The transcript is made anew",
   "speaker.claimed": "Somebody claims a voice",

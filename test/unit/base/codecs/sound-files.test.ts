@@ -63,7 +63,7 @@ describe("sound files", () => {
     }
   });
 
-  it("sound files: two pieces of an Ogg stream have each packet once, wherever it is cut", () => {
+  it("sound files: two parts of an Ogg stream have each packet once, wherever it is cut", () => {
     const whole = soundBytes("mono.opus");
     const told = packetsOf(opened(whole));
     for (let cut = 300; cut < whole.length; cut += 23) {
@@ -113,14 +113,14 @@ describe("sound files", () => {
     for (const bytes of [unknown, zero]) expect(decodedSound(bytes)).toEqual(decodedSound(bare));
   });
 
-  it("sound files: pieces of an MP3 stream together are as long as the stream", () => {
+  it("sound files: parts of an MP3 stream together are as long as the stream", () => {
     const { bare, places } = mp3Frames();
     const whole = opened(bare).frames;
     for (let cut = 4; cut < places.length - 4; cut += 2) {
-      const pieces = [bare.subarray(0, places[cut]), bare.subarray(places[cut])];
-      const frames = pieces.map((piece) => opened(piece).frames);
+      const parts = [bare.subarray(0, places[cut]), bare.subarray(places[cut])];
+      const frames = parts.map((part) => opened(part).frames);
       expect(frames.reduce((sum, each) => sum + each)).toBe(whole);
-      expect(pieces.map((piece) => decodedSound(piece).length)).toEqual(frames);
+      expect(parts.map((part) => decodedSound(part).length)).toEqual(frames);
     }
   });
 

@@ -77,7 +77,7 @@ describe("cli recordings: files", () => {
     const cases: [Uint8Array, RegExp][] = [
       [Buffer.from("\0\0\0\x20ftypM4A "), /MP4\/M4A \(AAC\) is not supported\./],
       [Buffer.from("not audio at all"), /It is not audio\./],
-      [soundBytes("mono.opus").subarray(47), /later piece of a recording/],
+      [soundBytes("mono.opus").subarray(47), /later part of a recording/],
       [soundBytes("mono-16000.flac").subarray(0, 60), /damaged, or ends before its samples/],
       [encodeWave({ ...slow, data: Buffer.alloc(8) }), /sample rate of 4000 Hz/],
     ];

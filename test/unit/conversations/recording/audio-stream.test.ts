@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { silentLog } from "../../../../src/base/log.ts";
 import { systemRuntime } from "../../../../src/base/runtime.ts";
+import type { ChunkAssembler } from "../../../../src/conversations/recording/chunk-assembler.ts";
 import { AudioStream } from "../../../../src/conversations/recording/stream.ts";
 import { createCutter } from "../../../../src/conversations/recording/stream-encoding.ts";
-import type { StreamFinalizer } from "../../../../src/conversations/recording/stream-finalizer.ts";
 import type {
   AudioStreamStore,
   StreamSettings,
 } from "../../../../src/conversations/recording/stream-records.ts";
-import { NO_LOGS } from "../../../support/piece-logs.ts";
+import { NO_LOGS } from "../../../support/fragment-logs.ts";
 
 const SETTINGS: StreamSettings = {
   encoding: "pcm_s16le",
@@ -21,8 +21,8 @@ const SETTINGS: StreamSettings = {
 const OPUS: StreamSettings = { ...SETTINGS, encoding: "opus" };
 
 interface Told {
-  sealed: number[];
-  /** When pieces were stored. */
+  assembled: number[];
+  /** When fragments were stored. */
   stored: number[];
   finalized: number[];
   /** Offsets acknowledged. */
@@ -37,11 +37,11 @@ interface Told {
 function create(
   settings = SETTINGS,
   offset = 0,
-  sealing: Promise<void> = Promise.resolve(),
+  assembling: Promise<void> = Promise.resolve(),
   mostSeconds?: number,
 ): { stream: AudioStream; told: Told } {
   const told: Told = {
-    ...{ sealed: [], stored: [], finalized: [], acks: [], broken: [], bytes: [], ends: [] },
+    ...{ assembled: [], stored: [], finalized: [], acks: [], broken: [], bytes: [], ends: [] },
   };
   const store: AudioStreamStore = {
     take: () => Promise.reject(new Error("not asked")),
@@ -58,16 +58,16 @@ function create(
       ports: {
         store,
         logs: NO_LOGS,
-        finalizer: {
-          seal: async ({ sequence }: { sequence: number }) => {
-            told.sealed.push(sequence);
-            await sealing;
+        assembler: {
+          assemble: async ({ sequence }: { sequence: number }) => {
+            told.assembled.push(sequence);
+            await assembling;
           },
-        } as unknown as StreamFinalizer,
+        } as unknown as ChunkAssembler,
         live: {
           publish: (_session, audio) => {
-            if (audio.kind === "piece") told.bytes.push(audio.data);
-            (audio.kind === "piece" ? told.stored : told.finalized).push(performance.now());
+            if (audio.kind === "fragment") told.bytes.push(audio.data);
+            (audio.kind === "fragment" ? told.stored : told.finalized).push(performance.now());
           },
         },
         backlog: { check: () => {} },
@@ -98,13 +98,13 @@ describe("audio stream", () => {
     // The clock begins at 0, so the first look comes after 40 ms: there the chunk begins.
     stream.push(new Uint8Array(640));
     await vi.advanceTimersByTimeAsync(10_020);
-    // The last piece, 20 ms before the chunk is old: the next poll comes after that.
+    // The last fragment, 20 ms before the chunk is old: the next poll comes after that.
     stream.push(new Uint8Array(640));
     await vi.advanceTimersByTimeAsync(100);
-    expect(told.sealed).toEqual([0]);
+    expect(told.assembled).toEqual([0]);
   });
 
-  it("pieces: what comes 40 ms and more after the last is stored at once, what comes sooner together", async () => {
+  it("fragments: what comes 40 ms and more after the last is stored at once, what comes sooner together", async () => {
     const { stream, told } = create();
     await vi.advanceTimersByTimeAsync(1_000);
     for (const gap of [50, 41, 10, 10, 80]) {
@@ -114,7 +114,7 @@ describe("audio stream", () => {
     expect(told.stored).toEqual([1_000, 1_050, 1_091, 1_131]);
   });
 
-  it("pieces: the end that a device wants waits for no more to come", async () => {
+  it("fragments: the end that a device wants waits for no more to come", async () => {
     const { stream, told } = create();
     await vi.advanceTimersByTimeAsync(1_000);
     stream.push(new Uint8Array(640));
@@ -125,14 +125,14 @@ describe("audio stream", () => {
     expect(told).toMatchObject({ stored: [1_000, 1_060], finalized: [1_060] });
   });
 
-  it("chunks: audio is acknowledged on while none can be sealed", async () => {
+  it("chunks: audio is acknowledged on while none can be assembled", async () => {
     const { stream, told } = create(SETTINGS, 0, new Promise(() => {}));
     for (let second = 0; second < 60; second += 1) {
       stream.push(new Uint8Array(32_000));
       await vi.advanceTimersByTimeAsync(1_000);
     }
     expect(told.acks.at(-1)).toBe(60 * 32_000);
-    expect(told.sealed).toEqual([0]);
+    expect(told.assembled).toEqual([0]);
     expect(stream.buffered).toBe(0);
   });
 

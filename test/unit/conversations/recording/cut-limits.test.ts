@@ -22,12 +22,12 @@ describe("limits of cutting whole files", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Cuts into pieces of half a second. */
+  /** Cuts into parts of half a second. */
   function filesOf(change: { put?: () => Promise<void>; assertRoom?: () => Promise<void> } = {}) {
     const stored: number[] = [];
     const { put = async () => {}, assertRoom = async () => {} } = change;
     const options: Options = {
-      ...{ folder, pieceSeconds: 0.5, maxSeconds: 0, assertRoom, mending: NO_MENDING },
+      ...{ folder, partSeconds: 0.5, maxSeconds: 0, assertRoom, mending: NO_MENDING },
       sounds: { measure: unasked, starts: unasked },
       converter: { convert: unasked, isAvailable: false },
       ...{ backlog: { check: () => {} }, notifier: { notify: () => {} } },
@@ -40,7 +40,7 @@ describe("limits of cutting whole files", () => {
       },
       chunks: {
         find: async () => undefined,
-        pieceBefore: unasked,
+        partBefore: unasked,
         store: async ({ id, sequence, durationSeconds }) => {
           stored.push(sequence);
           const chunk = { id, sequence, durationSeconds, status: "pending" as const };
@@ -89,7 +89,7 @@ describe("limits of cutting whole files", () => {
     expect(await files.store(place(), recording(), signal)).toBe(3);
   });
 
-  it("a caller that goes within a piece ends the cutting", async () => {
+  it("a caller that goes within a part ends the cutting", async () => {
     const { stored, files } = filesOf();
     const gone = new AbortController();
     const storing = files.store(place(), recording(), gone.signal);
@@ -99,7 +99,7 @@ describe("limits of cutting whole files", () => {
     expect(folders()).toEqual([]);
   });
 
-  it("so does one that goes while a piece is being stored", async () => {
+  it("so does one that goes while a part is being stored", async () => {
     const gone = new AbortController();
     const { stored, files } = filesOf({ put: async () => gone.abort() });
     expect(await files.store(place(), recording(), gone.signal)).toBe(0);
@@ -108,7 +108,7 @@ describe("limits of cutting whole files", () => {
     expect(files.queues).toMatchObject([{ queue: "long_recordings", length: 0 }]);
   });
 
-  it("each piece is judged by what the workspace has by then", async () => {
+  it("each part is judged by what the workspace has by then", async () => {
     let asked = 0;
     const { stored, files } = filesOf({
       assertRoom: async () => {

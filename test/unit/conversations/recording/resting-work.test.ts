@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { AppError } from "../../../../src/base/errors.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { BackedOffItems } from "../../../../src/base/work/backed-off-items.ts";
-import { StreamFinalizer } from "../../../../src/conversations/recording/stream-finalizer.ts";
+import { ChunkAssembler } from "../../../../src/conversations/recording/chunk-assembler.ts";
 import type { OpenChunks } from "../../../../src/conversations/recording/stream-records.ts";
 import { AudioRedaction } from "../../../../src/conversations/transcript/redaction.ts";
+import { NO_LOGS } from "../../../support/fragment-logs.ts";
 import { ManualClock, runtimeBy } from "../../../support/manual-clock.ts";
-import { NO_LOGS } from "../../../support/piece-logs.ts";
 import { NO_MENDING } from "../../../support/verified-audio.ts";
 
 const ids = (count: number) => Array.from({ length: count }, (_, sequence) => sequence);
@@ -66,7 +66,7 @@ describe("work that fails again and again", () => {
     const clock = new ManualClock();
     const open = new Set(ids(51));
     const tried = ids(51).map(() => 0);
-    const unsealed = {
+    const openChunks = {
       abandoned: async (_age: number, limit: number) =>
         [...open].slice(0, limit).map((sequence) => ({ sessionId: "s", sequence })),
       read: async ({ sequence }: { sequence: number }) => {
@@ -78,14 +78,14 @@ describe("work that fails again and again", () => {
     } as unknown as OpenChunks;
     const runtime = { ...runtimeBy(clock), delay: async () => {} };
     const [blobs, notifier, mending] = [{} as never, {} as never, NO_MENDING];
-    const ports = { unsealed, runtime, log: silentLog, blobs, logs: NO_LOGS, notifier, mending };
-    const finalizer = new StreamFinalizer(ports);
-    const sealed: number[] = [];
+    const ports = { openChunks, runtime, log: silentLog, blobs, logs: NO_LOGS, notifier, mending };
+    const assembler = new ChunkAssembler(ports);
+    const assembled: number[] = [];
     for (let run = 0; run < 12; run += 1) {
-      sealed.push(await finalizer.sealAbandoned());
+      assembled.push(await assembler.assembleAbandoned());
       clock.advance(5_000);
     }
-    expect(sealed.slice(0, 2)).toEqual([0, 1]);
+    expect(assembled.slice(0, 2)).toEqual([0, 1]);
     expect(tried[50]).toBe(1);
     expect(Math.max(...tried)).toBeLessThan(8);
   });
@@ -94,7 +94,7 @@ describe("work that fails again and again", () => {
     const clock = new ManualClock();
     const found = ids(3).map((sequence) => ({ sessionId: "s", sequence }));
     const tried: number[] = [];
-    const unsealed = {
+    const openChunks = {
       abandoned: async () => found,
       read: async ({ sequence }: { sequence: number }) => {
         tried.push(sequence);
@@ -103,12 +103,12 @@ describe("work that fails again and again", () => {
     } as unknown as OpenChunks;
     const runtime = { ...runtimeBy(clock), delay: async () => {} };
     const none = { blobs: {} as never, notifier: {} as never, mending: {} as never };
-    const ports = { unsealed, runtime, log: silentLog, logs: NO_LOGS, ...none };
-    const finalizer = new StreamFinalizer(ports);
-    await finalizer.sealAbandoned();
-    await finalizer.sealAbandoned();
+    const ports = { openChunks, runtime, log: silentLog, logs: NO_LOGS, ...none };
+    const assembler = new ChunkAssembler(ports);
+    await assembler.assembleAbandoned();
+    await assembler.assembleAbandoned();
     expect(tried).toEqual([0, 1]);
-    await finalizer.seal({ sessionId: "s", sequence: 9 });
+    await assembler.assemble({ sessionId: "s", sequence: 9 });
     expect(tried).toEqual([0, 1, 9]);
   });
 });

@@ -82,7 +82,7 @@ describe("upload-audio", () => {
     };
     const chunks: ChunkStore = {
       find: async () => undefined,
-      pieceBefore: unused,
+      partBefore: unused,
       store: async () => {
         steps.push("store");
         throw error;
@@ -155,7 +155,7 @@ describe("upload-audio", () => {
           if (stored.sha256 !== sha256) throw new AppError("chunk_conflict", "Other bytes.");
           return { id: stored.id, sequence, status: "pending", durationSeconds: 1 };
         },
-        pieceBefore: async () => ({ kind: "other" }),
+        partBefore: async () => ({ kind: "other" }),
         store: async (chunk) => {
           stored = chunk;
           const { id, sequence, durationSeconds } = chunk;

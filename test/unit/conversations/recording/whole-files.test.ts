@@ -59,7 +59,7 @@ describe("whole files", () => {
   async function cut(
     bytes: Buffer,
     mediaType: string,
-    pieceSeconds: number,
+    partSeconds: number,
     limits: { maxSeconds?: number; maxBytes?: number } = { maxSeconds: 0 },
   ): Promise<Kept[]> {
     const kept: Kept[] = [];
@@ -70,7 +70,7 @@ describe("whole files", () => {
         convert: () => Promise.reject(new Error("Not asked for.")),
         isAvailable: false,
       },
-      ...{ folder, pieceSeconds },
+      ...{ folder, partSeconds },
       ...limits,
       backlog: { check: () => {} },
       assertRoom: async () => {},
@@ -95,7 +95,7 @@ describe("whole files", () => {
             chunk: { id, sequence, durationSeconds, status: "pending" as const },
           };
         },
-        pieceBefore: () => Promise.reject(new Error("Not asked for.")),
+        partBefore: () => Promise.reject(new Error("Not asked for.")),
       },
     });
     const path = join(folder, newId());
@@ -114,7 +114,7 @@ describe("whole files", () => {
     return kept;
   }
 
-  it("whole files: no piece is larger than a worker takes, however rich the sound is", async () => {
+  it("whole files: no part is larger than a worker takes, however rich the sound is", async () => {
     const wav = makeWav({ frames: 100_000, sampleRate: 48_000, channels: 2, seed: 5 });
     const kept = await cut(wav, "audio/wav", 600, { maxBytes: 100_001 });
     expect(kept.map(({ bytes }) => bytes.byteLength)).toEqual([
@@ -126,7 +126,7 @@ describe("whole files", () => {
   });
 
   it.each(Object.keys(SOUND_FILES) as SoundName[])(
-    "whole files: %s comes out at 16 kHz in pieces, with every sample once",
+    "whole files: %s comes out at 16 kHz in parts, with every sample once",
     async (name) => {
       const { sampleRate, channels, mediaType } = SOUND_FILES[name];
       const kept = await cut(soundBytes(name), mediaType, 0.5);

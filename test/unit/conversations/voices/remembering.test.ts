@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
+import { Encryption } from "../../../../src/access/encryption.ts";
 import type { SessionFacts } from "../../../../src/access/policy.ts";
 import type { UserPrincipal } from "../../../../src/access/principal.ts";
-import { Sealer } from "../../../../src/access/sealer.ts";
 import { createDeferred } from "../../../../src/base/deferred.ts";
 import { newId } from "../../../../src/base/ids.ts";
 import type { RememberedVoiceStore } from "../../../../src/conversations/voices/remembered-voices-store.ts";
@@ -51,7 +51,7 @@ it("remembering: one voice of a person at a time and few of all, as each costs t
         return { method: "m", print: Buffer.alloc(1), speechMs: SECONDS * 1_000, logRatios: [] };
       },
     },
-    sealer: new Sealer(new Uint8Array(32)),
+    encryption: new Encryption(new Uint8Array(32)),
   });
   const put = routes.find(({ id }) => id === "rememberVoice");
   const ask = async (principal: UserPrincipal) => {

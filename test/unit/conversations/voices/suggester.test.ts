@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { Encryption } from "../../../../src/access/encryption.ts";
 import type { SessionFacts } from "../../../../src/access/policy.ts";
 import type { Principal, UserPrincipal } from "../../../../src/access/principal.ts";
-import { Sealer } from "../../../../src/access/sealer.ts";
 import { createDeferred } from "../../../../src/base/deferred.ts";
 import { silentLog } from "../../../../src/base/log.ts";
 import { Suggester, voiceOwner } from "../../../../src/conversations/voices/suggester.ts";
@@ -13,7 +13,7 @@ import type {
 
 const SECOND = 16_000;
 const WORKSPACE = "w";
-const sealer = new Sealer(new Uint8Array(32).fill(1));
+const encryption = new Encryption(new Uint8Array(32).fill(1));
 const owner: UserPrincipal = {
   kind: "user",
   id: "o",
@@ -61,7 +61,7 @@ class World {
     } as unknown as SuggestionStore;
     this.suggester = new Suggester({
       store,
-      sealer,
+      encryption,
       tenants: { ofSession: async (sessionId) => `owner of ${sessionId}` },
       log: silentLog,
       patienceMs,
@@ -103,7 +103,11 @@ class World {
 }
 
 function voice(id: string, userId: string): KnownVoice {
-  return { id, userId, sealed: sealer.seal(voiceOwner(WORKSPACE, userId), Buffer.from(id)) };
+  return {
+    id,
+    userId,
+    encrypted: encryption.encrypt(voiceOwner(WORKSPACE, userId), Buffer.from(id)),
+  };
 }
 
 function label(name: string, samples: number): HeardLabel {

@@ -13,10 +13,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BackupFolder } from "../../../../deploy/backup/backup-folder.ts";
+import { makeKey } from "../../../../deploy/backup/encryption.ts";
 import type { Manifest } from "../../../../deploy/backup/manifest.ts";
 import { UnexpectedContent } from "../../../../deploy/backup/objects.ts";
 import { pruneBackups } from "../../../../deploy/backup/prune.ts";
-import { makeKey } from "../../../../deploy/backup/sealing.ts";
 import { readStream, storeStream } from "../../../../deploy/backup/streams.ts";
 
 const STORE = "0190a000-0000-7000-8000-000000000001";
@@ -154,9 +154,9 @@ describe("a folder of backups", () => {
     const text = JSON.stringify({ ...JSON.parse(readFileSync(marker, "utf8")), sealed: true });
     writeFileSync(marker, text);
     writeFileSync(join(path, "key.json"), file);
-    const sealed = await open({ store: STORE, passphrase });
-    await backUp(sealed, "what was said");
-    close(sealed);
+    const encrypted = await open({ store: STORE, passphrase });
+    await backUp(encrypted, "what was said");
+    close(encrypted);
     const files = readdirSync(path, { recursive: true, withFileTypes: true })
       .filter((each) => each.isFile())
       .map((each) => readFileSync(join(each.parentPath, each.name), "latin1"));

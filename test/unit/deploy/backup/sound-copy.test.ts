@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { UNENCRYPTED } from "../../../../deploy/backup/encryption.ts";
 import type { NamedSound } from "../../../../deploy/backup/named-sound.ts";
 import { ObjectFolder } from "../../../../deploy/backup/objects.ts";
 import { copyLogs, NO_LOGS, RecordMovedOn } from "../../../../deploy/backup/open-logs.ts";
-import { UNSEALED } from "../../../../deploy/backup/sealing.ts";
 import { SoundCopier } from "../../../../deploy/backup/sound-copy.ts";
 import { linesOf, readStream } from "../../../../deploy/backup/streams.ts";
 
@@ -29,7 +29,7 @@ describe("copying sound", () => {
     scratch = mkdtempSync(join(tmpdir(), "voice-sound-"));
     audio = join(scratch, "blobs");
     mkdirSync(join(audio, SESSION), { recursive: true });
-    objects = new ObjectFolder(join(scratch, "objects"), UNSEALED);
+    objects = new ObjectFolder(join(scratch, "objects"), UNENCRYPTED);
     await objects.prepare();
   });
 
@@ -113,8 +113,8 @@ describe("copying sound", () => {
 
   it("a file that is gone while the disk of the backup takes its time is no error of the process", async () => {
     const slow = {
-      ...UNSEALED,
-      async *seal(_name: string, content: AsyncIterable<Uint8Array>) {
+      ...UNENCRYPTED,
+      async *encrypt(_name: string, content: AsyncIterable<Uint8Array>) {
         await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
         yield* content;
       },

@@ -24,12 +24,12 @@ interface Cut {
   data: Buffer;
 }
 
-/** Chunks of `size` packets in pieces of `piece` packets. */
-function cut(size: number, piece = size): Cut[] {
+/** Chunks of `size` packets in fragments of `fragment` packets. */
+function cut(size: number, fragment = size): Cut[] {
   const cuts: Cut[] = [];
   for (let at = 0; at < packets.length; ) {
     const sequence = Math.floor(at / size);
-    const part = packets.slice(at, Math.min(at + piece, (sequence + 1) * size));
+    const part = packets.slice(at, Math.min(at + fragment, (sequence + 1) * size));
     const data = Buffer.from(joinOpusPackets(part));
     const length = part.length * FRAME;
     cuts.push({ sequence, start: at * FRAME, length, mediaType: OPUS_MEDIA_TYPE, data });
@@ -84,11 +84,11 @@ describe("opus", () => {
     reference.free();
   });
 
-  it("opus: pieces of chunks give the samples of whole chunks, and so does a resumed reading", () => {
+  it("opus: fragments of chunks give the samples of whole chunks, and so does a resumed reading", () => {
     const chunks = cut(50);
     const whole = samplesOf(eventsOf(chunks));
-    for (const piece of [1, 3, 12]) {
-      expect([...samplesOf(eventsOf(cut(50, piece)))]).toEqual([...whole]);
+    for (const fragment of [1, 3, 12]) {
+      expect([...samplesOf(eventsOf(cut(50, fragment)))]).toEqual([...whole]);
     }
     for (const position of [2 * 16_000, 2 * 16_000 + 1_234]) {
       const resumed = samplesOf(eventsOf(chunks.slice(1), position));
@@ -118,10 +118,10 @@ describe("opus", () => {
     const wanted = [...samplesOf(eventsOf(cut(50)))];
     const audios = [new SessionAudio(0, [], codec), new SessionAudio(0, [], codec)];
     const found: number[][] = [[], []];
-    for (const piece of cut(50, 2)) {
+    for (const fragment of cut(50, 2)) {
       for (const [index, audio] of audios.entries()) {
-        if (index === 1 && piece.start < 32_000) continue;
-        audio.pushChunk(piece);
+        if (index === 1 && fragment.start < 32_000) continue;
+        audio.pushChunk(fragment);
         for (let event = audio.next(); event !== undefined; event = audio.next()) {
           if (event.kind === "samples") found[index]?.push(...event.pcm);
         }

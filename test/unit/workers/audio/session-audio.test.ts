@@ -35,13 +35,13 @@ function cut(pcm: Int16Array, rate: number, sizes: (sequence: number) => number)
 }
 
 /** 40 to 250 ms each; their lengths are those of their chunk together. */
-function piecesOf(chunk: Chunk, rate: number): Chunk[] {
+function fragmentsOf(chunk: Chunk, rate: number): Chunk[] {
   const pcm = new Int16Array(chunk.data.buffer, chunk.data.byteOffset, chunk.data.length / 2);
-  const sizes = (piece: number) => Math.round(rate * (0.04 + ((piece * 0.077) % 0.21)));
-  return cut(pcm, rate, sizes).map((piece, index, all) => {
+  const sizes = (fragment: number) => Math.round(rate * (0.04 + ((fragment * 0.077) % 0.21)));
+  return cut(pcm, rate, sizes).map((fragment, index, all) => {
     const end = all[index + 1]?.start ?? chunk.length;
-    const start = chunk.start + piece.start;
-    return { ...piece, sequence: chunk.sequence, start, length: end - piece.start };
+    const start = chunk.start + fragment.start;
+    return { ...fragment, sequence: chunk.sequence, start, length: end - fragment.start };
   });
 }
 
@@ -125,9 +125,9 @@ describe("session audio", () => {
     (rate) => {
       const pcm = tone(rate, 2.345);
       const whole = readAll(cut(pcm, rate, () => pcm.length));
-      const pieces = readAll(cut(pcm, rate, (sequence) => 100 + ((sequence * 977) % 9_001)));
+      const fragments = readAll(cut(pcm, rate, (sequence) => 100 + ((sequence * 977) % 9_001)));
       expect(whole.pcm).toHaveLength(toSessionSamples(pcm.length, rate));
-      expect(pieces.pcm).toEqual(whole.pcm);
+      expect(fragments.pcm).toEqual(whole.pcm);
     },
   );
 
@@ -177,22 +177,24 @@ describe("session audio", () => {
   );
 
   it.each([8_000, 44_100, 48_000])(
-    "session audio: samples at %d Hz are the same in pieces, and resumed from whole chunks after pieces",
+    "session audio: samples at %d Hz are the same in fragments, and resumed from whole chunks after fragments",
     (rate) => {
       const chunks = cut(tone(rate, 4), rate, (sequence) => Math.round(rate * 0.7) + sequence);
       const whole = readAll(chunks).pcm;
-      const pieces = chunks.flatMap((chunk) => piecesOf(chunk, rate));
-      expect(pieces.length).toBeGreaterThan(4 * chunks.length);
-      expect(readAll(pieces).pcm).toEqual(whole);
+      const fragments = chunks.flatMap((chunk) => fragmentsOf(chunk, rate));
+      expect(fragments.length).toBeGreaterThan(4 * chunks.length);
+      expect(readAll(fragments).pcm).toEqual(whole);
       const position = (chunks[2]?.start ?? 0) + 1_234;
       const first = new SessionAudio(0);
-      for (const piece of pieces.filter(({ sequence }) => sequence <= 4)) first.pushChunk(piece);
+      for (const fragment of fragments.filter(({ sequence }) => sequence <= 4))
+        first.pushChunk(fragment);
       drain(first);
       const phases = JSON.parse(JSON.stringify(first.phasesAt(position)));
       first.close();
       const resumed = new SessionAudio(position, phases);
       for (const chunk of chunks.slice(1, 4)) resumed.pushChunk(chunk);
-      for (const piece of pieces.filter(({ sequence }) => sequence > 3)) resumed.pushChunk(piece);
+      for (const fragment of fragments.filter(({ sequence }) => sequence > 3))
+        resumed.pushChunk(fragment);
       resumed.pushMark({ kind: "finish" });
       const rest = samplesOf(drain(resumed));
       resumed.close();
@@ -200,14 +202,14 @@ describe("session audio", () => {
     },
   );
 
-  it("session audio: a piece is given out at once, however short", () => {
+  it("session audio: a fragment is given out at once, however short", () => {
     const [chunk] = cut(tone(16_000, 1), 16_000, () => 16_000);
     if (chunk === undefined) throw new Error("a chunk expected");
     const audio = new SessionAudio(0);
     let end = 0;
-    for (const piece of piecesOf(chunk, 16_000)) {
-      audio.pushChunk(piece);
-      end += piece.length;
+    for (const fragment of fragmentsOf(chunk, 16_000)) {
+      audio.pushChunk(fragment);
+      end += fragment.length;
       const read = samplesOf(drain(audio));
       expect(read.start + read.pcm.length).toBe(end);
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { withCannotLinks } from "../../../../workers/speakers/cannot-links.ts";
 
-/** Cosines of pieces of these voices. */
+/** Cosines of subsegments of these voices. */
 function cosines(voices: readonly number[], within = 0.57, between = 0.24): Float32Array[] {
   return voices.map((voice, n) =>
     Float32Array.from(voices.slice(0, n), (other) => (other === voice ? within : between)),
@@ -27,7 +27,7 @@ describe("cannot-link constraints", () => {
     expect(withCannotLinks(rows, Array(6).fill(0), voices)).toEqual(Array(6).fill(0));
   });
 
-  it("cannot links: what was one piece, or has most of its speech elsewhere, keeps nothing apart", () => {
+  it("cannot links: what was one subsegment, or has most of its speech elsewhere, keeps nothing apart", () => {
     const rows = cosines([0, 0, 0, 1]);
     expect(withCannotLinks(rows, [0, 0, 0, 0], [0, 0, 0, 1])).toEqual([0, 0, 0, 0]);
     const groups = [0, 0, 0, 0, 0, 1, 1, 1];

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { SessionTracker } from "../../../../workers/speakers/session-tracker.ts";
 import type { SpeakerProposal, SpeakerTurn } from "../../../../workers/speakers/speaker-tracker.ts";
 import { StateWriter } from "../../../../workers/speakers/state-codec.ts";
-import { MOST_PIECES } from "../../../../workers/speakers/voice-pieces.ts";
+import { MOST_SUBSEGMENTS } from "../../../../workers/speakers/voice-subsegments.ts";
 import { CodedVoices, codedSound } from "../../../support/coded-voices.ts";
 
 const SECOND = 16_000;
@@ -110,7 +110,7 @@ describe("speaker tracker", () => {
       sizes.push(reading.tracker.checkpoint().length);
     }
     expect(new Set(reading.finish().clusters)).toEqual(new Set([0]));
-    expect(Math.max(...sizes)).toBeLessThan(MOST_PIECES * 60 + 100_000);
+    expect(Math.max(...sizes)).toBeLessThan(MOST_SUBSEGMENTS * 60 + 100_000);
     expect((sizes.at(-1) ?? 0) / (sizes[36] ?? 1)).toBeLessThan(1.05);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { turnClusters } from "../../../../workers/speakers/turn-clustering.ts";
 
-/** Cosines of pieces: `within` a voice, `between` two. */
+/** Cosines of subsegments: `within` a voice, `between` two. */
 function similarities(voices: readonly number[], within: number, between: number): Float32Array[] {
   return voices.map((voice, n) =>
     Float32Array.from(voices.slice(0, n), (other) => (other === voice ? within : between)),
@@ -21,7 +21,7 @@ describe("clustering by turns", () => {
     expect(turnClusters(similarities(voices, 0.5, 0.2), turns)).toEqual([0, 1, 0, 3, 3]);
   });
 
-  it("clustering by turns: pieces of a turn that are unlike stay together, and count by their mean", () => {
+  it("clustering by turns: subsegments of a turn that are unlike stay together, and count by their mean", () => {
     const turns = ["a", "a", "b"];
     const rows = [[], [0.1], [0.7, 0.1]].map((row) => Float32Array.from(row));
     expect(turnClusters(rows, turns)).toEqual([0, 0, 0]);
@@ -29,7 +29,7 @@ describe("clustering by turns", () => {
     expect(turnClusters(unlike, turns)).toEqual([0, 0, 1]);
   });
 
-  it("clustering by turns: nothing has no clusters, and one piece has one", () => {
+  it("clustering by turns: nothing has no clusters, and one subsegment has one", () => {
     expect(turnClusters([], [])).toEqual([]);
     expect(turnClusters([new Float32Array(0)], ["a"])).toEqual([0]);
   });

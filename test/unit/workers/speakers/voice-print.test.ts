@@ -124,9 +124,9 @@ describe("prints of voices", () => {
     const spoken = halfOf("Ben", 0).slice(0, 12 * RATE);
     const one = Float32Array.of(1);
     expect(await made(spoken)).toEqual({ narrow: one, wide: one });
-    const pieces = heard.length / 2;
-    expect(pieces).toBeGreaterThanOrEqual(2);
+    const subsegments = heard.length / 2;
+    expect(subsegments).toBeGreaterThanOrEqual(2);
     expect((await made(throughTelephone(spoken))).wide).toBeUndefined();
-    expect(heard.length).toBe(3 * pieces);
+    expect(heard.length).toBe(3 * subsegments);
   });
 });

@@ -1,12 +1,12 @@
 import { signal } from "@preact/signals";
 import { ApiError } from "../../../../client/errors.ts";
 import { messageOf } from "../../../api/client.ts";
-import { PIECE_SECONDS, SoundPieces } from "./sound-pieces.ts";
+import { PART_SECONDS, SoundParts } from "./sound-parts.ts";
 
 /** Loudness is measured without being asked for up to this length, seconds. */
 const MEASURED_SECONDS = 15 * 60;
 
-/** Plays a session's sound from any moment of it, a piece at a time. */
+/** Plays a session's sound from any moment of it, a part at a time. */
 export class Player {
   /** `none`: not asked for yet; `hidden`: not for this person. */
   readonly state = signal<"none" | "ready" | "hidden" | "failed">("none");
@@ -18,19 +18,19 @@ export class Player {
   readonly rate = signal(1);
   /** Rises when more of the loudness is known. */
   readonly measured = signal(0);
-  readonly pieces: SoundPieces;
+  readonly parts: SoundParts;
 
   readonly #audio = new Audio();
-  #piece = -1;
+  #part = -1;
   #wish = 0;
   #frame = 0;
   #isOpening = false;
   #isClosed = false;
 
   constructor(sessionId: string) {
-    this.pieces = new SoundPieces(sessionId);
+    this.parts = new SoundParts(sessionId);
     this.#audio.preservesPitch = true;
-    this.#audio.addEventListener("ended", () => void this.#goTo((this.#piece + 1) * PIECE_SECONDS));
+    this.#audio.addEventListener("ended", () => void this.#goTo((this.#part + 1) * PART_SECONDS));
   }
 
   /** Finds out whether there is sound for this person, and how much. */
@@ -38,7 +38,7 @@ export class Player {
     if (this.#isOpening) return;
     this.#isOpening = true;
     try {
-      this.length.value = await this.pieces.length();
+      this.length.value = await this.parts.length();
       this.state.value = this.length.value > 0 ? "ready" : "none";
       this.error.value = "";
       if (this.length.value <= MEASURED_SECONDS) await this.#measure();
@@ -58,7 +58,7 @@ export class Player {
     const at = Math.min(Math.max(0, seconds), Math.max(0, this.length.value - 0.05));
     this.time.value = at;
     if (this.isPlaying.value) void this.#goTo(at);
-    else this.#piece = -1;
+    else this.#part = -1;
   }
 
   playFrom(seconds: number): void {
@@ -90,7 +90,7 @@ export class Player {
     this.#isClosed = true;
     this.pause();
     this.#audio.removeAttribute("src");
-    this.pieces.close();
+    this.parts.close();
   }
 
   async #goTo(seconds: number): Promise<void> {
@@ -101,23 +101,23 @@ export class Player {
     }
     this.#wish += 1;
     const wish = this.#wish;
-    const piece = Math.floor(seconds / PIECE_SECONDS);
+    const part = Math.floor(seconds / PART_SECONDS);
     try {
-      if (piece !== this.#piece) {
-        const url = await this.pieces.url(piece);
+      if (part !== this.#part) {
+        const url = await this.parts.url(part);
         if (wish !== this.#wish) return;
         this.#audio.src = url;
-        this.#piece = piece;
+        this.#part = part;
         this.measured.value += 1;
       }
-      this.#audio.currentTime = seconds - piece * PIECE_SECONDS;
+      this.#audio.currentTime = seconds - part * PART_SECONDS;
       this.#audio.playbackRate = this.rate.value;
       await this.#audio.play();
       if (wish !== this.#wish) return;
       this.error.value = "";
       this.#follow();
-      const isLast = (piece + 1) * PIECE_SECONDS >= this.length.value;
-      if (!isLast) await this.pieces.url(piece + 1).catch(() => undefined);
+      const isLast = (part + 1) * PART_SECONDS >= this.length.value;
+      if (!isLast) await this.parts.url(part + 1).catch(() => undefined);
     } catch (error) {
       if (wish !== this.#wish || this.#isClosed) return;
       this.error.value = messageOf(error);
@@ -129,16 +129,16 @@ export class Player {
     cancelAnimationFrame(this.#frame);
     const look = () => {
       if (!this.isPlaying.value) return;
-      this.time.value = this.#piece * PIECE_SECONDS + this.#audio.currentTime;
+      this.time.value = this.#part * PART_SECONDS + this.#audio.currentTime;
       this.#frame = requestAnimationFrame(look);
     };
     look();
   }
 
   async #measure(): Promise<void> {
-    const count = Math.ceil(this.length.value / PIECE_SECONDS);
-    for (let piece = 0; piece < count && !this.#isClosed; piece += 1) {
-      await this.pieces.measure(piece);
+    const count = Math.ceil(this.length.value / PART_SECONDS);
+    for (let part = 0; part < count && !this.#isClosed; part += 1) {
+      await this.parts.measure(part);
       this.measured.value += 1;
     }
   }

@@ -17,17 +17,17 @@ function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
 /** A whole file tells what to leave out before and behind its sound, 20 ms at most. */
 const TRIMMED_BYTES = 640;
 
-/** Where a piece begins, its decoder begins too: a few milliseconds differ. */
+/** Where a part begins, its decoder begins too: a few milliseconds differ. */
 const LIKE = 0.98;
 
 /** The same sound, where its first samples are left out as the file says or are not. */
-function expectSame(pieces: Buffer, whole: Buffer): void {
-  const more = pieces.length - whole.length;
+function expectSame(parts: Buffer, whole: Buffer): void {
+  const more = parts.length - whole.length;
   expect(more).toBeGreaterThanOrEqual(0);
   expect(more).toBeLessThanOrEqual(TRIMMED_BYTES);
   const lags = Array.from({ length: 1 + TRIMMED_BYTES / 2 }, (_, lag) => lag);
   expect(
-    Math.max(...lags.map((lag) => likeness(samplesOf(pieces, lag), samplesOf(whole, 0)))),
+    Math.max(...lags.map((lag) => likeness(samplesOf(parts, lag), samplesOf(whole, 0)))),
   ).toBeGreaterThan(LIKE);
 }
 
@@ -48,12 +48,12 @@ function likeness(one: Int16Array, other: Int16Array): number {
   return product / Math.sqrt(left * right);
 }
 
-interface Piece {
+interface Part {
   bytes: Buffer;
   type?: string;
 }
 
-describe("pieces of a recording, cut anywhere", () => {
+describe("parts of a recording, cut anywhere", () => {
   let service: AppFixture;
   let token: string;
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describe("pieces of a recording, cut anywhere", () => {
     token = await adminToken(service);
   });
 
-  async function send(device: PairedDevice, sequence: number, { bytes, type = UNTYPED }: Piece) {
+  async function send(device: PairedDevice, sequence: number, { bytes, type = UNTYPED }: Part) {
     return call(service.api, "POST", `/sessions/${device.sessionId}/upload-audio`, {
       key: device.key,
       bytes,
@@ -69,17 +69,17 @@ describe("pieces of a recording, cut anywhere", () => {
     });
   }
 
-  async function recorded(pieces: Piece[], order = [...pieces.keys()]): Promise<PairedDevice> {
+  async function recorded(parts: Part[], order = [...parts.keys()]): Promise<PairedDevice> {
     const device = await PairedDevice.pair(service, token);
     await device.start();
     for (const sequence of order) {
-      const answer = await send(device, sequence, pieces[sequence] as Piece);
+      const answer = await send(device, sequence, parts[sequence] as Part);
       expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
     }
-    await device.stop(pieces.length - 1);
+    await device.stop(parts.length - 1);
     await device.completed();
     const states = (await device.chunks()).map((chunk) => chunk.transcription_status);
-    expect(states).toEqual(pieces.map(() => "completed"));
+    expect(states).toEqual(parts.map(() => "completed"));
     return device;
   }
 
@@ -90,22 +90,22 @@ describe("pieces of a recording, cut anywhere", () => {
     return Buffer.from(await answer.arrayBuffer());
   }
 
-  const untyped = (pieces: Buffer[]) => pieces.map((bytes) => ({ bytes }));
+  const untyped = (parts: Buffer[]) => parts.map((bytes) => ({ bytes }));
 
   it.each([
     ["WebM", WEBM, "audio/webm;codecs=opus"],
     ["Ogg", OGG, "audio/ogg"],
-  ])("recorder pieces: %s says the same in any cutting, typed or not", async (_, file, type) => {
+  ])("recorder parts: %s says the same in any cutting, typed or not", async (_, file, type) => {
     const whole = await played(await recorded([{ bytes: file }]));
     expect(whole.length).toBeGreaterThan(32_000);
-    const pieces = untyped(cutAt(file, [1, 5, 30, 30, 41, 1_000, 1_001, 4_000, 4_000]));
-    expectSame(await played(await recorded(pieces)), whole);
+    const parts = untyped(cutAt(file, [1, 5, 30, 30, 41, 1_000, 1_001, 4_000, 4_000]));
+    expectSame(await played(await recorded(parts)), whole);
     const typed = cutAt(file, [0, 0, 1, 1, 60, 900]).map((bytes) => ({ bytes, type }));
     const backwards = [...typed.keys()].reverse();
     expectSame(await played(await recorded(typed, backwards)), whole);
   });
 
-  it("recorder pieces: a recording without its beginning fails, and says why", async () => {
+  it("recorder parts: a recording without its beginning fails, and says why", async () => {
     const device = await PairedDevice.pair(service, token);
     await device.start();
     const type = "audio/webm;codecs=opus";
@@ -123,7 +123,7 @@ describe("pieces of a recording, cut anywhere", () => {
     expect(body.chunks).toMatchObject([failed, failed, failed]);
   });
 
-  it("recorder pieces: nothing at all, and what continues nothing, are refused", async () => {
+  it("recorder parts: nothing at all, and what continues nothing, are refused", async () => {
     const device = await PairedDevice.pair(service, token);
     await device.start();
     const empty = await send(device, 0, { bytes: NOTHING });

@@ -7,29 +7,29 @@ import { StepError } from "../setup/step-error.mjs";
 type Bytes = AsyncIterable<Uint8Array>;
 type Sodium = typeof import("libsodium-wrappers")["default"];
 
-/** How what is in a backup is written: as it is, or sealed with a key. */
-export interface Sealing {
-  readonly isSealed: boolean;
+/** How what is in a backup is written: as it is, or encrypted. */
+export interface Encryption {
+  readonly isEncrypted: boolean;
   /** Under which name content of this SHA-256 (hex) is kept. */
   nameOf(sha256: string): string;
   /** @param name what the content is: it opens under no other one */
-  seal(name: string, content: Bytes): Bytes;
-  /** Throws `BrokenSeal` when it is not what was sealed under this name: cut, changed, or another. */
-  unseal(name: string, sealed: Bytes): Bytes;
+  encrypt(name: string, content: Bytes): Bytes;
+  /** Throws `DamagedCiphertext` when it is not what was encrypted under this name: cut, changed, or another. */
+  decrypt(name: string, encrypted: Bytes): Bytes;
 }
 
-/** Sealed content that was cut, changed or moved. */
-export class BrokenSeal extends Error {}
+/** Encrypted content that was cut, changed or moved. */
+export class DamagedCiphertext extends Error {}
 
-export const UNSEALED: Sealing = {
-  isSealed: false,
+export const UNENCRYPTED: Encryption = {
+  isEncrypted: false,
   nameOf: (sha256) => sha256,
-  seal: (_name, content) => content,
-  unseal: (_name, sealed) => sealed,
+  encrypt: (_name, content) => content,
+  decrypt: (_name, encrypted) => encrypted,
 };
 
 const KEY_BYTES = 32;
-/** Of clear text in each sealed part. */
+/** Of clear text in each encrypted part. */
 const PART_BYTES = 64 * 1024;
 /** Some 128 MB and half a second: what a guess at the passphrase costs. */
 const COST = { N: 2 ** 17, r: 8, p: 1 };
@@ -39,7 +39,7 @@ const COST_MEMORY = 512 * 1024 * 1024;
 const LEAST_CHARACTERS = 12;
 const KEY_NAME = "key";
 
-const sealedKey = z.object({
+const encryptedKey = z.object({
   version: z.literal(1),
   kdf: z.literal("scrypt"),
   N: z.number().int().min(2).max(MOST_COST),
@@ -57,7 +57,7 @@ const sealedKey = z.object({
 export async function makeKey(
   passphrase: string,
   N = COST.N,
-): Promise<{ sealing: Sealing; file: string }> {
+): Promise<{ encryption: Encryption; file: string }> {
   if (passphrase.length < LEAST_CHARACTERS) {
     throw new StepError(
       `a passphrase of ${passphrase.length} characters is guessed too easily`,
@@ -67,23 +67,25 @@ export async function makeKey(
   const key = randomBytes(KEY_BYTES);
   const salt = randomBytes(16);
   const lock = await stretched(passphrase, salt, N);
-  const sealed = Buffer.concat(await all((await sealingOf(lock)).seal(KEY_NAME, once(key))));
+  const encrypted = Buffer.concat(
+    await all((await encryptionOf(lock)).encrypt(KEY_NAME, once(key))),
+  );
   const file = { version: 1, kdf: "scrypt", ...COST, N, salt: salt.toString("base64") };
-  const text = JSON.stringify({ ...file, key: sealed.toString("base64") });
-  return { sealing: await sealingOf(key), file: `${text}\n` };
+  const text = JSON.stringify({ ...file, key: encrypted.toString("base64") });
+  return { encryption: await encryptionOf(key), file: `${text}\n` };
 }
 
 /** The key of such a file. Throws a StepError when it is damaged, or the passphrase is another. */
-export async function openKey(passphrase: string, file: string): Promise<Sealing> {
-  const { salt, key: sealed, N } = readSealedKey(file);
-  const lock = await sealingOf(await stretched(passphrase, Buffer.from(salt, "base64"), N));
+export async function openKey(passphrase: string, file: string): Promise<Encryption> {
+  const { salt, key: encrypted, N } = readEncryptedKey(file);
+  const lock = await encryptionOf(await stretched(passphrase, Buffer.from(salt, "base64"), N));
   try {
     const key = Buffer.concat(
-      await all(lock.unseal(KEY_NAME, once(Buffer.from(sealed, "base64")))),
+      await all(lock.decrypt(KEY_NAME, once(Buffer.from(encrypted, "base64")))),
     );
-    return await sealingOf(key);
+    return await encryptionOf(key);
   } catch (error) {
-    if (!(error instanceof BrokenSeal)) throw error;
+    if (!(error instanceof DamagedCiphertext)) throw error;
     throw new StepError(
       "the passphrase or key file does not open these backups",
       "give the one that the first of them was made with; without it they cannot be read",
@@ -91,9 +93,9 @@ export async function openKey(passphrase: string, file: string): Promise<Sealing
   }
 }
 
-function readSealedKey(file: string) {
+function readEncryptedKey(file: string) {
   try {
-    return sealedKey.parse(JSON.parse(file));
+    return encryptedKey.parse(JSON.parse(file));
   } catch {
     throw new StepError(
       "the key of these backups (key.json) is damaged, or of a newer release",
@@ -107,19 +109,19 @@ function stretched(passphrase: string, salt: Buffer, N: number): Promise<Buffer>
   return derive(passphrase.normalize("NFC"), salt, KEY_BYTES, { ...COST, N, maxmem: COST_MEMORY });
 }
 
-/** Loads libsodium, which only sealed backups need. */
-async function sealingOf(key: Uint8Array): Promise<Sealing> {
+/** Loads libsodium, which only encrypted backups need. */
+async function encryptionOf(key: Uint8Array): Promise<Encryption> {
   // Its functions come with `ready`, to the default export alone.
   const { default: sodium } = await import("libsodium-wrappers");
   await sodium.ready;
   const names = derived(key, "names");
   const content = derived(key, "content");
   return {
-    isSealed: true,
+    isEncrypted: true,
     // The digest itself would tell whoever has the sound that it is here.
     nameOf: (sha256) => createHmac("sha256", names).update(sha256).digest("hex"),
-    seal: (name, clear) => sealed(sodium, content, name, clear),
-    unseal: (name, parts) => unsealed(sodium, content, name, parts),
+    encrypt: (name, clear) => encrypted(sodium, content, name, clear),
+    decrypt: (name, parts) => decrypted(sodium, content, name, parts),
   };
 }
 
@@ -131,7 +133,7 @@ function derived(key: Uint8Array, use: string): Buffer {
  * libsodium's secret stream (XChaCha20-Poly1305): a header, then parts of one length, the last one
  * shorter or of that length and marked as the last. Each part vouches for those before it.
  */
-async function* sealed(
+async function* encrypted(
   sodium: Sodium,
   key: Uint8Array,
   name: string,
@@ -147,7 +149,7 @@ async function* sealed(
   }
 }
 
-async function* unsealed(
+async function* decrypted(
   sodium: Sodium,
   key: Uint8Array,
   name: string,
@@ -159,17 +161,17 @@ async function* unsealed(
   let hasEnded = false;
   for await (const { part, isLast } of inParts(stored, partBytes, headerBytes)) {
     if (state === undefined) {
-      if (part.byteLength !== headerBytes) throw new BrokenSeal("It was cut off.");
+      if (part.byteLength !== headerBytes) throw new DamagedCiphertext("It was cut off.");
       state = sodium.crypto_secretstream_xchacha20poly1305_init_pull(part, key);
       continue;
     }
     const opened = pull(sodium, state, part, name);
     const isEnd = opened.tag === sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL;
-    if (isEnd !== isLast) throw new BrokenSeal("It was cut off, or something was added.");
+    if (isEnd !== isLast) throw new DamagedCiphertext("It was cut off, or something was added.");
     hasEnded = isEnd;
     yield opened.message;
   }
-  if (!hasEnded) throw new BrokenSeal("It was cut off.");
+  if (!hasEnded) throw new DamagedCiphertext("It was cut off.");
 }
 
 function pull(
@@ -179,9 +181,9 @@ function pull(
   name: string,
 ): { message: Uint8Array; tag: number } {
   const least = sodium.crypto_secretstream_xchacha20poly1305_ABYTES;
-  if (part.byteLength < least) throw new BrokenSeal("It was cut off.");
+  if (part.byteLength < least) throw new DamagedCiphertext("It was cut off.");
   const opened = sodium.crypto_secretstream_xchacha20poly1305_pull(state, part, name);
-  if (opened === false) throw new BrokenSeal("It was changed, or another key sealed it.");
+  if (opened === false) throw new DamagedCiphertext("It was changed, or another key encrypted it.");
   return opened;
 }
 

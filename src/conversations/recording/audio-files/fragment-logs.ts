@@ -2,8 +2,8 @@ import { withTimeout } from "../../../base/deferred.ts";
 import { errorMessage, isAppError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Runtime, Timer } from "../../../base/runtime.ts";
-import type { PieceLogStore } from "../audio-store/audio-store.ts";
-import { type LoggedPiece, toLogEntry } from "./stored-pieces.ts";
+import type { FragmentLogStore } from "../audio-store/audio-store.ts";
+import { type LoggedFragment, toLogEntry } from "./stored-fragments.ts";
 
 /** How long an acknowledgement waits for the store, milliseconds. */
 const APPEND_MS = 2_000;
@@ -17,8 +17,8 @@ const MOST_KEPT = 20_000;
 const REMOVED_AT_ONCE = 8;
 const STOP_MS = 2_000;
 
-interface PieceLogsOptions {
-  store: Pick<PieceLogStore, "appendLog" | "readLog" | "removeLog" | "logPaceMs">;
+interface FragmentLogsOptions {
+  store: Pick<FragmentLogStore, "appendLog" | "readLog" | "removeLog" | "logPaceMs">;
   runtime: Pick<Runtime, "after" | "monotonic" | "newId">;
   log: Log;
 }
@@ -28,25 +28,25 @@ interface PieceLogsOptions {
  * which one connection writes. While the store takes none, the record does: a stream is acknowledged on
  * through an outage of the store.
  */
-export class PieceLogs {
-  readonly #options: PieceLogsOptions;
+export class FragmentLogs {
+  readonly #options: FragmentLogsOptions;
   readonly #kept = new Map<string, { timer: Timer; remove(): Promise<void> }>();
   #restsUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PieceLogsOptions) {
+  constructor(options: FragmentLogsOptions) {
     this.#options = options;
   }
 
-  /** Least time between two pieces of one stream, milliseconds. */
+  /** Least time between two fragments of one stream, milliseconds. */
   get paceMs(): number {
     return this.#options.store.logPaceMs;
   }
 
   /** A log for a chunk that begins; undefined while the store rests. */
-  open(sessionId: string): PieceLog | undefined {
+  open(sessionId: string): FragmentLog | undefined {
     const { runtime } = this.#options;
     if (runtime.monotonic() < this.#restsUntil) return undefined;
-    return new PieceLog(sessionId, runtime.newId(), {
+    return new FragmentLog(sessionId, runtime.newId(), {
       append: (name, at, entry) => this.#append(sessionId, name, at, entry),
       remove: (name) => this.#remove(sessionId, name),
     });
@@ -117,8 +117,8 @@ interface LogCalls {
   remove(name: string): Promise<void>;
 }
 
-/** The log of one chunk, written by one connection, one piece after the other. */
-export class PieceLog {
+/** The log of one chunk, written by one connection, one fragment after the other. */
+export class FragmentLog {
   readonly sessionId: string;
   readonly name: string;
   readonly #calls: LogCalls;
@@ -132,12 +132,12 @@ export class PieceLog {
   }
 
   /**
-   * The log's name, when the piece is durable there. After one that is not, the log takes none: what was
+   * The log's name, when the fragment is durable there. After one that is not, the log takes none: what was
    * given up may still come to stand at the same place.
    */
-  async add(piece: LoggedPiece): Promise<string | undefined> {
+  async add(fragment: LoggedFragment): Promise<string | undefined> {
     if (this.#isBroken) return undefined;
-    const entry = toLogEntry(piece);
+    const entry = toLogEntry(fragment);
     if (await this.#calls.append(this.name, this.#at, entry)) {
       this.#at += entry.byteLength;
       return this.name;

@@ -1,8 +1,8 @@
 import type { StateReader, StateWriter } from "./state-codec.ts";
 import { clusterMeans, cosine, type Similarities, toUnitLength } from "./voice-vectors.ts";
 
-/** Speech of one voice: a piece of a segment, or several old ones. */
-interface VoicePiece {
+/** Speech of one voice: a subsegment of a segment, or several old ones. */
+interface VoiceSubsegment {
   cluster: number;
   /** Of unit length. */
   embedding: Float32Array;
@@ -12,9 +12,9 @@ interface VoicePiece {
   starts: number[];
 }
 
-/** Most pieces that are kept; more are joined. */
-export const MOST_PIECES = 400;
-/** The newest pieces, which are kept as they are. */
+/** Most subsegments that are kept; more are joined. */
+export const MOST_SUBSEGMENTS = 400;
+/** The newest subsegments, which are kept as they are. */
 const NEWEST = 150;
 /** Most segments that can still be named, the newest: those of about eight hours. */
 const MOST_NAMED = 8_192;
@@ -22,17 +22,17 @@ const MOST_NAMED = 8_192;
 const MOST_STEPS = 127;
 
 /**
- * The committed speech of a session in bounded space: where there is too much, neighbouring pieces of
+ * The committed speech of a session in bounded space: where there is too much, neighbouring subsegments of
  * one voice are joined, those with the least speech first.
  */
-export class VoicePieces {
-  #pieces: VoicePiece[] = [];
+export class VoiceSubsegments {
+  #subsegments: VoiceSubsegment[] = [];
   #nextCluster = 0;
-  /** The pieces' similarities, as far as they were needed. */
+  /** The subsegments' similarities, as far as they were needed. */
   #similarities: Float32Array[] = [];
 
-  get all(): readonly VoicePiece[] {
-    return this.#pieces;
+  get all(): readonly VoiceSubsegment[] {
+    return this.#subsegments;
   }
 
   /** Id of the next new voice. */
@@ -42,20 +42,20 @@ export class VoicePieces {
 
   /** The clusters, oldest first. */
   known(): number[] {
-    return [...new Set(this.#pieces.map(({ cluster }) => cluster))].sort((a, b) => a - b);
+    return [...new Set(this.#subsegments.map(({ cluster }) => cluster))].sort((a, b) => a - b);
   }
 
   /** The mean vector of each cluster. */
   means(): Map<number, Float32Array> {
     return clusterMeans(
-      this.#pieces.map(({ embedding }) => embedding),
-      this.#pieces.map(({ cluster }) => cluster),
+      this.#subsegments.map(({ embedding }) => embedding),
+      this.#subsegments.map(({ cluster }) => cluster),
     );
   }
 
-  /** How like the pieces and `fresh` vectors behind them are. */
+  /** How like the subsegments and `fresh` vectors behind them are. */
   similaritiesWith(fresh: readonly Float32Array[]): Similarities {
-    const vectors = this.#pieces.map(({ embedding }) => embedding);
+    const vectors = this.#subsegments.map(({ embedding }) => embedding);
     for (let n = this.#similarities.length; n < vectors.length; n++) {
       this.#similarities.push(rowOf(vectors, n));
     }
@@ -68,31 +68,31 @@ export class VoicePieces {
     this.#nextCluster = Math.max(this.#nextCluster, cluster);
   }
 
-  /** Lets a segment without a piece of its own follow the newest piece of its cluster. */
+  /** Lets a segment without a subsegment of its own follow the newest subsegment of its cluster. */
   attach(start: number, cluster: number): void {
-    const piece = this.#pieces.findLast((each) => each.cluster === cluster);
-    if (piece !== undefined) piece.starts = [...piece.starts, start].sort((a, b) => a - b);
+    const newest = this.#subsegments.findLast((each) => each.cluster === cluster);
+    if (newest !== undefined) newest.starts = [...newest.starts, start].sort((a, b) => a - b);
   }
 
-  add(piece: VoicePiece): void {
-    this.#pieces.push(piece);
-    this.#nextCluster = Math.max(this.#nextCluster, piece.cluster + 1);
-    while (this.#pieces.length > MOST_PIECES) this.#joinTwo();
+  add(subsegment: VoiceSubsegment): void {
+    this.#subsegments.push(subsegment);
+    this.#nextCluster = Math.max(this.#nextCluster, subsegment.cluster + 1);
+    while (this.#subsegments.length > MOST_SUBSEGMENTS) this.#joinTwo();
     this.#forgetNames();
   }
 
-  /** Gives the pieces, in order, to other clusters. */
+  /** Gives the subsegments, in order, to other clusters. */
   regroup(clusters: readonly number[]): void {
-    for (const [n, piece] of this.#pieces.entries()) {
-      piece.cluster = clusters[n] ?? piece.cluster;
-      this.#nextCluster = Math.max(this.#nextCluster, piece.cluster + 1);
+    for (const [n, subsegment] of this.#subsegments.entries()) {
+      subsegment.cluster = clusters[n] ?? subsegment.cluster;
+      this.#nextCluster = Math.max(this.#nextCluster, subsegment.cluster + 1);
     }
   }
 
   /** For each segment that can be named, the cluster that has most of its speech. */
   segments(): Map<number, number> {
     const shares = new Map<number, Map<number, number>>();
-    for (const { starts, cluster, seconds } of this.#pieces) {
+    for (const { starts, cluster, seconds } of this.#subsegments) {
       for (const start of starts) {
         const own = shares.get(start) ?? new Map<number, number>();
         own.set(cluster, (own.get(cluster) ?? 0) + seconds / starts.length);
@@ -104,8 +104,8 @@ export class VoicePieces {
 
   write(to: StateWriter): void {
     to.uint32(this.#nextCluster);
-    to.uint32(this.#pieces.length);
-    for (const { cluster, seconds, embedding, starts } of this.#pieces) {
+    to.uint32(this.#subsegments.length);
+    for (const { cluster, seconds, embedding, starts } of this.#subsegments) {
       to.uint32(cluster);
       to.float32(seconds);
       to.bytes(toBytes(embedding));
@@ -121,7 +121,7 @@ export class VoicePieces {
       const seconds = from.float32();
       const embedding = fromBytes(from.bytes());
       const starts = Array.from({ length: from.uint32() }, () => from.float64());
-      this.#pieces.push({ cluster, seconds, embedding, starts });
+      this.#subsegments.push({ cluster, seconds, embedding, starts });
     }
     this.#nextCluster = next;
   }
@@ -130,22 +130,23 @@ export class VoicePieces {
   #joinTwo(): void {
     const before = new Map<number, number>();
     let [pair, least]: [readonly [number, number], number] = [[0, 1], Number.POSITIVE_INFINITY];
-    for (const [n, { cluster, seconds }] of this.#pieces.slice(0, -NEWEST).entries()) {
+    for (const [n, { cluster, seconds }] of this.#subsegments.slice(0, -NEWEST).entries()) {
       const other = before.get(cluster);
-      const together = seconds + (this.#pieces[other ?? -1]?.seconds ?? Number.POSITIVE_INFINITY);
+      const together =
+        seconds + (this.#subsegments[other ?? -1]?.seconds ?? Number.POSITIVE_INFINITY);
       if (other !== undefined && together < least) [pair, least] = [[other, n], together];
       before.set(cluster, n);
     }
-    const [one, other] = pair.map((n) => this.#pieces[n]);
+    const [one, other] = pair.map((n) => this.#subsegments[n]);
     if (one === undefined || other === undefined) return;
-    this.#pieces[pair[0]] = joined(one, other);
-    this.#pieces.splice(pair[1], 1);
+    this.#subsegments[pair[0]] = joined(one, other);
+    this.#subsegments.splice(pair[1], 1);
     this.#follow(pair[0], pair[1]);
   }
 
-  /** The similarities without the piece that is gone, and with the new vector of the other. */
+  /** The similarities without the subsegment that is gone, and with the new vector of the other. */
   #follow(changed: number, gone: number): void {
-    const { embedding } = this.#pieces[changed] as VoicePiece;
+    const { embedding } = this.#subsegments[changed] as VoiceSubsegment;
     this.#similarities.splice(gone, 1);
     for (let n = changed; n < this.#similarities.length; n++) {
       let row = this.#similarities[n] as Float32Array;
@@ -161,15 +162,15 @@ export class VoicePieces {
   }
 
   #vector(n: number): Float32Array {
-    return (this.#pieces[n] as VoicePiece).embedding;
+    return (this.#subsegments[n] as VoiceSubsegment).embedding;
   }
 
   #forgetNames(): void {
-    let left = this.#pieces.reduce((sum, { starts }) => sum + starts.length, 0) - MOST_NAMED;
-    for (const piece of this.#pieces) {
+    let left = this.#subsegments.reduce((sum, { starts }) => sum + starts.length, 0) - MOST_NAMED;
+    for (const subsegment of this.#subsegments) {
       if (left <= 0) return;
-      const gone = Math.min(left, piece.starts.length);
-      piece.starts = piece.starts.slice(gone);
+      const gone = Math.min(left, subsegment.starts.length);
+      subsegment.starts = subsegment.starts.slice(gone);
       left -= gone;
     }
   }
@@ -180,7 +181,7 @@ export function asStored(embedding: Float32Array): Float32Array {
   return fromBytes(toBytes(embedding));
 }
 
-function joined(one: VoicePiece, other: VoicePiece): VoicePiece {
+function joined(one: VoiceSubsegment, other: VoiceSubsegment): VoiceSubsegment {
   const seconds = Math.fround(one.seconds + other.seconds);
   const sum = one.embedding.map((value, at) => {
     return value * one.seconds + (other.embedding[at] ?? 0) * other.seconds;

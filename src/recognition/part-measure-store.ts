@@ -8,10 +8,10 @@ import { readLead, saveMeasured } from "../conversations/transcript/audio-parts-
 import { optionalColumn } from "../postgres/optional-column.ts";
 import { Tenants } from "../postgres/tenants.ts";
 import type { AudioSource } from "./audio-source.ts";
-import type { MeasurePiece } from "./piece-measuring.ts";
+import type { MeasurePart } from "./part-measuring.ts";
 import { readStoredSound } from "./stored-sound.ts";
 
-interface PieceMeasureOptions {
+interface PartMeasureOptions {
   sounds: Pick<Sounds, "measure">;
   audio: Pick<AudioSource, "bytes" | "noteDamage">;
   runtime: Pick<Runtime, "delay">;
@@ -19,11 +19,11 @@ interface PieceMeasureOptions {
 
 const fileRow = z.object({ sha256: z.string(), digests: optionalColumn(z.array(z.string())) });
 
-/** Measures stored pieces by their bytes and those before them, and keeps what the next one needs. */
-export function pieceMeasure(
+/** Measures stored parts by their bytes and those before them, and keeps what the next one needs. */
+export function partMeasure(
   pool: DatabasePool,
-  { sounds, audio, runtime }: PieceMeasureOptions,
-): MeasurePiece {
+  { sounds, audio, runtime }: PartMeasureOptions,
+): MeasurePart {
   const tenants = new Tenants(pool);
   return async (sessionId, sequence) => {
     const lead = await readLead(pool, sessionId, sequence);
@@ -33,7 +33,7 @@ export function pieceMeasure(
       from chunks where session_id = ${sessionId} and sequence = ${sequence}`);
     if (file === null) return undefined;
     const { sha256, digests } = file;
-    const asked = { sessionId, sha256, digests, piece: undefined };
+    const asked = { sessionId, sha256, digests, part: undefined };
     const stored = await readStoredSound({ source: audio, runtime, isWanted: () => true }, asked);
     if (stored === undefined) return undefined;
     const isDamaged = "damaged" in stored;
@@ -45,7 +45,7 @@ export function pieceMeasure(
       const damage = isDamaged ? { damaged: true as const } : {};
       return { frames: 0, sampleRate: SESSION_RATE, unreadable: sound.error, ...damage };
     }
-    // Before the length is on record: whoever measures the next piece finds it.
+    // Before the length is on record: whoever measures the next part finds it.
     const { head, carry = new Uint8Array(0) } = sound.part ?? {};
     await saveMeasured(pool, { sessionId, sequence }, { head, carry });
     const { frames, sampleRate } = sound;

@@ -7,16 +7,16 @@ import type { SessionCommand } from "../session/command.ts";
 import type { SessionState } from "../session/state.ts";
 import { measurable } from "../session/timeline.ts";
 
-export type MeasurePiece = (
+export type MeasurePart = (
   sessionId: string,
   sequence: number,
 ) => Promise<
   { frames: number; sampleRate: number; unreadable?: string; damaged?: true } | undefined
 >;
 
-interface PieceMeasuringOptions {
+interface PartMeasuringOptions {
   sessionId: string;
-  measure?: MeasurePiece;
+  measure?: MeasurePart;
   notify(command: SessionCommand): boolean;
   runtime: Pick<Runtime, "after">;
   log: Log;
@@ -24,35 +24,35 @@ interface PieceMeasuringOptions {
 
 const RETRIES = { firstMs: 500, mostMs: 30_000 };
 const HEADLESS =
-  "The beginning of the recording, without which this piece cannot be read, is missing.";
+  "The beginning of the recording, without which this part cannot be read, is missing.";
 
 /**
- * Finds out how long pieces of a stream are that came before the piece before them, one after the
+ * Finds out how long parts of a stream are that came before the part before them, one after the
  * other, as soon as nothing before them is awaited any more.
  */
-export class PieceMeasuring {
-  readonly #options: PieceMeasuringOptions;
+export class PartMeasuring {
+  readonly #options: PartMeasuringOptions;
   #isBusy = false;
   #retries = 0;
   #retryAt: Timer | undefined;
-  /** What the session had when a piece was found to lack its beginning. */
+  /** What the session had when a part was found to lack its beginning. */
   #waitsWith: string | undefined;
   #state: Readonly<SessionState> | undefined;
   #stopped = false;
 
-  constructor(options: PieceMeasuringOptions) {
+  constructor(options: PartMeasuringOptions) {
     this.#options = options;
   }
 
   /** Measures what the state asks for, unless that is under way. */
   sync(state: Readonly<SessionState>): void {
     this.#state = state;
-    const piece = measurable(state.timeline);
+    const part = measurable(state.timeline);
     const { measure } = this.#options;
-    if (piece === undefined || measure === undefined || this.#isBusy || this.#stopped) return;
+    if (part === undefined || measure === undefined || this.#isBusy || this.#stopped) return;
     if (this.#retryAt !== undefined || this.#waitsWith === shapeOf(state)) return;
     this.#isBusy = true;
-    void this.#measure(measure, piece.sequence).then(() => {
+    void this.#measure(measure, part.sequence).then(() => {
       this.#isBusy = false;
       if (this.#state !== undefined) this.sync(this.#state);
     });
@@ -63,7 +63,7 @@ export class PieceMeasuring {
     this.#retryAt?.cancel();
   }
 
-  async #measure(measure: MeasurePiece, sequence: number): Promise<void> {
+  async #measure(measure: MeasurePart, sequence: number): Promise<void> {
     const { sessionId, log, runtime } = this.#options;
     const shape = this.#state && shapeOf(this.#state);
     try {
@@ -78,7 +78,7 @@ export class PieceMeasuring {
       this.#options.notify({ type: "ChunkMeasured", sequence, ...(measured ?? lost) });
     } catch (error) {
       this.#retries += 1;
-      log.warn({ sequence, error: errorMessage(error) }, "a piece could not be measured yet");
+      log.warn({ sequence, error: errorMessage(error) }, "a part could not be measured yet");
       this.#retryAt = runtime.after(backOff(this.#retries, RETRIES), () => {
         this.#retryAt = undefined;
         if (this.#state !== undefined) this.sync(this.#state);

@@ -9,14 +9,14 @@ import { until } from "../support/until.ts";
 import { WholeService } from "../support/whole-service.ts";
 
 const CONVERSATION = join(import.meta.dirname, "../../deploy/demo/conversation.wav");
-const PIECE_MS = 700;
+const PART_MS = 700;
 const SECONDS = 14;
 
-describe("pieces of a browser's recording", () => {
+describe("parts of a browser's recording", () => {
   let service: WholeService;
   let browser: Browser;
   let page: Server;
-  let pieces: Buffer[];
+  let parts: Buffer[];
   let undisturbed: string[];
 
   beforeAll(async () => {
@@ -28,8 +28,8 @@ describe("pieces of a browser's recording", () => {
     ]);
     page = createServer((_request, response) => response.end("<!doctype html>"));
     await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
-    pieces = await record((page.address() as AddressInfo).port);
-    undisturbed = await heard(await upload(pieces.keys()));
+    parts = await record((page.address() as AddressInfo).port);
+    undisturbed = await heard(await upload(parts.keys()));
   });
   afterAll(async () => {
     await browser?.close();
@@ -45,7 +45,7 @@ describe("pieces of a browser's recording", () => {
     return (coded as string[]).map((each) => Buffer.from(each, "base64"));
   }
 
-  async function send(device: PairedDevice, sequence: number, cuts = pieces) {
+  async function send(device: PairedDevice, sequence: number, cuts = parts) {
     return persistently<Record<string, unknown>>(
       service,
       "POST",
@@ -65,28 +65,28 @@ describe("pieces of a browser's recording", () => {
     const device = await PairedDevice.pair(service);
     await device.start();
     for (const sequence of order) expect((await send(device, sequence)).status).toBe(201);
-    await device.stop(pieces.length - 1);
+    await device.stop(parts.length - 1);
     await device.completed();
     return device;
   }
 
-  async function heard(device: PairedDevice, cuts = pieces): Promise<string[]> {
+  async function heard(device: PairedDevice, cuts = parts): Promise<string[]> {
     const chunks = await device.chunks();
     expect(chunks.map((chunk) => chunk.transcription_status)).toEqual(cuts.map(() => "completed"));
     return device.said();
   }
 
-  it("pieces: a recording in pieces is transcribed as one", () => {
-    expect(pieces.length).toBeGreaterThan(SECONDS / (PIECE_MS / 1_000) / 2);
-    expect(pieces[1]?.readUInt32BE(0)).not.toBe(0x1a45dfa3);
+  it("parts: a recording in parts is transcribed as one", () => {
+    expect(parts.length).toBeGreaterThan(SECONDS / (PART_MS / 1_000) / 2);
+    expect(parts[1]?.readUInt32BE(0)).not.toBe(0x1a45dfa3);
     const words = undisturbed.join(" ").split(/\s+/).length;
     expect(words).toBeGreaterThan(20);
   });
 
-  it("pieces: backwards, and each twice, they say the same", async () => {
+  it("parts: backwards, and each twice, they say the same", async () => {
     const device = await PairedDevice.pair(service);
     await device.start();
-    for (const sequence of [...pieces.keys()].reverse()) {
+    for (const sequence of [...parts.keys()].reverse()) {
       const first = await send(device, sequence);
       expect(first.status).toBe(201);
       if (sequence > 0) expect(first.body).not.toHaveProperty("duration_seconds");
@@ -95,13 +95,13 @@ describe("pieces of a browser's recording", () => {
       const waiting = (await device.chunks()).map((chunk) => chunk.transcription_status);
       if (sequence > 0) expect(new Set(waiting)).toEqual(new Set(["pending"]));
     }
-    await device.stop(pieces.length - 1);
+    await device.stop(parts.length - 1);
     await device.completed();
     expect(await heard(device)).toEqual(undisturbed);
   });
 
-  it("pieces: cut anywhere, over kill -9, they say the same, and play as long as they last", async () => {
-    const whole = Buffer.concat(pieces);
+  it("parts: cut anywhere, over kill -9, they say the same, and play as long as they last", async () => {
+    const whole = Buffer.concat(parts);
     const sizes = [9_001, 14_001, 7_977, 12_500, 6_003];
     const cuts: Buffer[] = [];
     // The last one is shorter than a packet.
@@ -129,19 +129,19 @@ describe("pieces of a browser's recording", () => {
     expect(Math.abs(seconds - SECONDS)).toBeLessThan(1.5);
   });
 
-  it("pieces: without their beginning they wait, and fail in the end with the reason", async () => {
+  it("parts: without their beginning they wait, and fail in the end with the reason", async () => {
     const device = await PairedDevice.pair(service);
     await device.start();
     for (const sequence of [1, 2]) expect((await send(device, sequence)).status).toBe(201);
     await device.stop(2);
     const failed = async () =>
       (await device.chunks()).every((chunk) => chunk.transcription_status === "failed");
-    await until(failed, "the pieces to fail", 90_000);
+    await until(failed, "the parts to fail", 90_000);
     // It comes after all.
     expect((await send(device, 0)).status).toBe(201);
     const read = async () =>
       (await device.chunks()).every((chunk) => chunk.transcription_status === "completed");
-    await until(read, "the pieces to be read", 90_000);
+    await until(read, "the parts to be read", 90_000);
   });
 });
 
@@ -153,7 +153,7 @@ const RECORD = `(async () => {
   const blobs = [];
   recorder.ondataavailable = ({ data }) => data.size > 0 && blobs.push(data);
   const stopped = new Promise((resolve) => { recorder.onstop = resolve; });
-  recorder.start(${PIECE_MS});
+  recorder.start(${PART_MS});
   setTimeout(() => recorder.stop(), ${SECONDS * 1_000});
   await stopped;
   const coded = [];

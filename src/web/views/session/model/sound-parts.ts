@@ -2,12 +2,12 @@ import { fetchFrom } from "../../../api/client.ts";
 import { BYTES_PER_SECOND, HEADER_BYTES, peaksOf, wavHeader } from "./wav-sound.ts";
 
 /** So much is fetched and played at once. */
-export const PIECE_SECONDS = 60;
-const PIECE_BYTES = PIECE_SECONDS * BYTES_PER_SECOND;
-const KEPT_PIECES = 4;
+export const PART_SECONDS = 60;
+const PART_BYTES = PART_SECONDS * BYTES_PER_SECOND;
+const KEPT_PARTS = 4;
 
-/** Pieces of a session's sound, fetched with the caller's token and kept while they are near. */
-export class SoundPieces {
+/** Parts of a session's sound, fetched with the caller's token and kept while they are near. */
+export class SoundParts {
   readonly #sessionId: string;
   readonly #urls = new Map<number, string>();
   readonly #peaks = new Map<number, Float32Array>();
@@ -24,29 +24,29 @@ export class SoundPieces {
     return Math.max(0, total - HEADER_BYTES) / BYTES_PER_SECOND;
   }
 
-  /** The address of a piece, which a player takes. */
-  async url(piece: number): Promise<string> {
-    const known = this.#urls.get(piece);
+  /** The address of a part, which a player takes. */
+  async url(part: number): Promise<string> {
+    const known = this.#urls.get(part);
     if (known !== undefined) return known;
-    const samples = await this.#samples(piece);
+    const samples = await this.#samples(part);
     const url = URL.createObjectURL(new Blob([wavHeader(samples.byteLength), samples]));
-    this.#urls.set(piece, url);
+    this.#urls.set(part, url);
     for (const [other, address] of this.#urls) {
-      if (this.#urls.size <= KEPT_PIECES) break;
-      if (Math.abs(other - piece) <= 1) continue;
+      if (this.#urls.size <= KEPT_PARTS) break;
+      if (Math.abs(other - part) <= 1) continue;
       URL.revokeObjectURL(address);
       this.#urls.delete(other);
     }
     return url;
   }
 
-  /** Loudness of a piece, ten values a second from 0 to 1; undefined until it was fetched. */
-  peaks(piece: number): Float32Array | undefined {
-    return this.#peaks.get(piece);
+  /** Loudness of a part, ten values a second from 0 to 1; undefined until it was fetched. */
+  peaks(part: number): Float32Array | undefined {
+    return this.#peaks.get(part);
   }
 
-  async measure(piece: number): Promise<void> {
-    if (!this.#peaks.has(piece)) await this.#samples(piece);
+  async measure(part: number): Promise<void> {
+    if (!this.#peaks.has(part)) await this.#samples(part);
   }
 
   close(): void {
@@ -55,11 +55,11 @@ export class SoundPieces {
     this.#urls.clear();
   }
 
-  async #samples(piece: number): Promise<ArrayBuffer> {
-    const from = HEADER_BYTES + piece * PIECE_BYTES;
-    const response = await this.#fetch(from, from + PIECE_BYTES);
+  async #samples(part: number): Promise<ArrayBuffer> {
+    const from = HEADER_BYTES + part * PART_BYTES;
+    const response = await this.#fetch(from, from + PART_BYTES);
     const samples = await response.arrayBuffer();
-    this.#peaks.set(piece, peaksOf(new Int16Array(samples, 0, samples.byteLength >> 1)));
+    this.#peaks.set(part, peaksOf(new Int16Array(samples, 0, samples.byteLength >> 1)));
     return samples;
   }
 

@@ -2,16 +2,16 @@ import { describe, expect, it } from "vitest";
 import { AppError } from "../../../../src/base/errors.ts";
 import { newId } from "../../../../src/base/ids.ts";
 import { silentLog } from "../../../../src/base/log.ts";
-import { PieceLogs } from "../../../../src/conversations/recording/audio-files/piece-logs.ts";
+import { FragmentLogs } from "../../../../src/conversations/recording/audio-files/fragment-logs.ts";
 import {
   fromLog,
-  readPieces,
+  readFragments,
   toLogEntry,
-} from "../../../../src/conversations/recording/audio-files/stored-pieces.ts";
+} from "../../../../src/conversations/recording/audio-files/stored-fragments.ts";
 import { settled, VirtualRuntime } from "../../../support/late/virtual-runtime.ts";
 
-const piece = (n: number, length = 100) => ({
-  piece: n,
+const fragment = (n: number, length = 100) => ({
+  index: n,
   frames: n + 1,
   data: Buffer.alloc(length, n),
 });
@@ -38,7 +38,7 @@ function create() {
       logs.delete(log);
     },
   };
-  const all = new PieceLogs({
+  const all = new FragmentLogs({
     store,
     runtime: {
       newId,
@@ -57,19 +57,23 @@ const failing = (code: "storage_full" | "unavailable" | "not_found") => () =>
   Promise.reject(new AppError(code, "no"));
 
 describe("logs of streams", () => {
-  it("hold pieces one behind the other, and give them back as they were", async () => {
+  it("hold fragments one behind the other, and give them back as they were", async () => {
     const { all, logs, store } = create();
     const log = all.open("s");
-    for (const n of [0, 1, 2]) expect(await log?.add(piece(n))).toBeDefined();
+    for (const n of [0, 1, 2]) expect(await log?.add(fragment(n))).toBeDefined();
     const name = log?.name ?? "";
-    expect(fromLog(logs.get(name) ?? Buffer.alloc(0))).toEqual([piece(0), piece(1), piece(2)]);
-    // Of what was written behind the acknowledged pieces nothing counts.
-    const recorded = { pieces: 2, log: name, rows: [] };
-    expect(await readPieces(store, "s", recorded)).toEqual([piece(0), piece(1)]);
+    expect(fromLog(logs.get(name) ?? Buffer.alloc(0))).toEqual([
+      fragment(0),
+      fragment(1),
+      fragment(2),
+    ]);
+    // Of what was written behind the acknowledged fragments nothing counts.
+    const recorded = { fragments: 2, log: name, rows: [] };
+    expect(await readFragments(store, "s", recorded)).toEqual([fragment(0), fragment(1)]);
   });
 
   it("are read up to what is cut off or damaged, wherever that is", async () => {
-    const entries = [0, 1, 2].map((n) => toLogEntry(piece(n)));
+    const entries = [0, 1, 2].map((n) => toLogEntry(fragment(n)));
     const whole = Buffer.concat(entries);
     for (let cut = 0; cut < whole.length; cut += 7) {
       expect(fromLog(whole.subarray(0, cut))).toHaveLength(Math.floor(cut / 116));
@@ -81,22 +85,22 @@ describe("logs of streams", () => {
     }
   });
 
-  it("leave pieces to the record once one is refused, and are tried again with a later chunk", async () => {
+  it("leave fragments to the record once one is refused, and are tried again with a later chunk", async () => {
     const place = create();
     const { all, runtime, store } = place;
     const log = all.open("s");
-    expect(await log?.add(piece(0))).toBeDefined();
+    expect(await log?.add(fragment(0))).toBeDefined();
     place.fail(failing("storage_full"));
-    expect(await log?.add(piece(1))).toBeUndefined();
+    expect(await log?.add(fragment(1))).toBeUndefined();
     place.fail(undefined);
     // What was given up could yet come to stand where the next one would.
-    expect(await log?.add(piece(2))).toBeUndefined();
+    expect(await log?.add(fragment(2))).toBeUndefined();
     expect(all.open("other")).toBeUndefined();
-    const rows = [piece(1), piece(2)];
-    const recorded = { pieces: 3, log: log?.name, rows };
-    expect(await readPieces(store, "s", recorded)).toEqual([piece(0), ...rows]);
+    const rows = [fragment(1), fragment(2)];
+    const recorded = { fragments: 3, log: log?.name, rows };
+    expect(await readFragments(store, "s", recorded)).toEqual([fragment(0), ...rows]);
     await runtime.pass(10_000, settled);
-    expect(await all.open("other")?.add(piece(0))).toBeDefined();
+    expect(await all.open("other")?.add(fragment(0))).toBeDefined();
   });
 
   it("wait two seconds for a store that hangs, and not longer", async () => {
@@ -104,7 +108,7 @@ describe("logs of streams", () => {
     const log = place.all.open("s");
     place.fail(() => new Promise(() => {}));
     let added: string | undefined = "not told";
-    void log?.add(piece(0)).then((name) => {
+    void log?.add(fragment(0)).then((name) => {
       added = name;
     });
     await place.runtime.pass(1_900, settled);
@@ -122,7 +126,7 @@ describe("logs of streams", () => {
           go = () => resolve(undefined as never);
         }),
     );
-    void place.all.open("s")?.add(piece(0));
+    void place.all.open("s")?.add(fragment(0));
     await place.runtime.pass(2_100, settled);
     expect(place.logs.size).toBe(0);
     go();
@@ -135,7 +139,7 @@ describe("logs of streams", () => {
     const place = create();
     const log = place.all.open("s");
     place.fail(failing("not_found"));
-    expect(await log?.add(piece(1))).toBeUndefined();
+    expect(await log?.add(fragment(1))).toBeUndefined();
     expect(place.all.open("other")).toBeDefined();
   });
 
