@@ -43,9 +43,8 @@ export class TranscriptionRun {
   #feeding = false;
   #again = false;
   #full = false;
-  #opened = false;
-  #finished = false;
-  #closed = false;
+  /** It is open once the worker said so, and finished once the worker knows that nothing follows. */
+  #phase: "opening" | "open" | "finished" | "closed" = "opening";
   #fetched: PlacedChunk[] = [];
   /** The part of chunk `sequence` that was fed while the chunk was being streamed. */
   #part: FedPart = { sequence: -1, fragments: 0, bytes: 0, end: 0 };
@@ -71,7 +70,8 @@ export class TranscriptionRun {
   /** True when all present audio was fed and, as far as reported, read. */
   get isIdle(): boolean {
     const isFed = this.#sequence >= this.#options.timeline().next && !this.#feeding && !this.#full;
-    return this.#opened && isFed && this.#fedTo - this.#processedTo <= UNTOLD;
+    const isOpened = this.#phase === "open" || this.#phase === "finished";
+    return isOpened && isFed && this.#fedTo - this.#processedTo <= UNTOLD;
   }
 
   /**
@@ -93,7 +93,7 @@ export class TranscriptionRun {
       detector.load(opening.suspects);
       const from = checkpoint?.position ?? 0;
       this.#options.onBegin?.(checkpoint);
-      if (this.#closed) return;
+      if (this.#isClosed()) return;
       const engineRequest = opening.engineRequest ?? {
         language: this.#options.language,
         mayLeave: false,
@@ -138,7 +138,7 @@ export class TranscriptionRun {
       return;
     }
     // A reading that ends before it was opened has received no audio, so no audio is to blame.
-    if (this.#stream === undefined || !this.#opened || this.#closed || this.#finished) return;
+    if (this.#stream === undefined || this.#phase !== "open") return;
     this.#feeding = true;
     this.#feedAll(this.#stream)
       .catch((error: unknown) => this.#end(toAppError(error)))
@@ -155,20 +155,24 @@ export class TranscriptionRun {
    * that broke off in the middle goes on when the stream does.
    */
   endUtterance(): void {
-    if (this.#closed || this.#finished) return;
+    if (this.#phase !== "opening" && this.#phase !== "open") return;
     this.#stream?.send({ $case: "finalize", value: { unlessSpeaking: true } });
   }
 
   /** Ends the reading; no callback is called afterwards. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosed()) return;
+    this.#phase = "closed";
     this.#stream?.cancel();
+  }
+
+  #isClosed(): boolean {
+    return this.#phase === "closed";
   }
 
   #listen(stream: TranscriptionStream): void {
     stream.onMessage((message) => {
-      if (this.#closed) return;
+      if (this.#isClosed()) return;
       if (message.$case === "opened") this.#begin();
       else if (message.$case === "progress") this.#readTo(message.value.processedTo);
       else if (message.$case === "utterance") this.#readTo(message.value.end);
@@ -186,7 +190,7 @@ export class TranscriptionRun {
   }
 
   #begin(): void {
-    this.#opened = true;
+    this.#phase = "open";
     this.feed();
   }
 
@@ -197,7 +201,7 @@ export class TranscriptionRun {
   }
 
   #end(error: AppError | undefined): void {
-    if (this.#closed) return;
+    if (this.#isClosed()) return;
     this.close();
     const { detector, onSuspects, onEnd } = this.#options;
     if (mayBeTheAudio(error)) {
@@ -209,7 +213,7 @@ export class TranscriptionRun {
 
   async #feedAll(stream: TranscriptionStream): Promise<void> {
     const { detector } = this.#options;
-    while (!this.#closed && !this.#full && detector.mayFeed) {
+    while (!this.#isClosed() && !this.#full && detector.mayFeed) {
       if (this.#fedTo - this.#processedTo >= MAX_AHEAD) return;
       const timeline = this.#options.timeline();
       // A gap at the end was reopened and its chunks will be placed again, or the record is ahead
@@ -271,8 +275,11 @@ export class TranscriptionRun {
     const { sha256, digests } = chunk;
     const laterPart = isPartMediaType(mediaType) ? sequence : undefined;
     const asked = { sessionId, sha256, digests, part: laterPart };
-    const read = await readStoredSound({ source, runtime, isWanted: () => !this.#closed }, asked);
-    if (this.#closed || read === undefined) return false;
+    const read = await readStoredSound(
+      { source, runtime, isWanted: () => !this.#isClosed() },
+      asked,
+    );
+    if (this.#isClosed() || read === undefined) return false;
     if ("damaged" in read) {
       this.#leaveOut(stream, chunk);
       const failed = { sequence, code: AUDIO_DAMAGED, message: read.damaged };
@@ -345,7 +352,7 @@ export class TranscriptionRun {
     if (tail === undefined || detector.isUnreadable(sequence)) return false;
     const fragment = await tail.next(sequence, this.#fedFragments());
     // The chunk was placed meanwhile: the rest of it is fed with the chunk.
-    if (this.#closed || timeline().next !== sequence) return !this.#closed;
+    if (this.#isClosed() || timeline().next !== sequence) return !this.#isClosed();
     if (fragment === undefined) return false;
     const { format, startFrame, startByte, frames, data } = fragment;
     const start = positionOf(timeline(), format.sampleRate, startFrame);
@@ -381,8 +388,8 @@ export class TranscriptionRun {
   }
 
   #finishIfAll(stream: TranscriptionStream): void {
-    if (!this.#options.complete() || this.#finished) return;
-    this.#finished = true;
+    if (this.#phase !== "open" || !this.#options.complete()) return;
+    this.#phase = "finished";
     this.#breaks.push(this.#fedTo);
     stream.send({ $case: "finish", value: {} });
     stream.finish();
