@@ -125,9 +125,9 @@ export class GrpcTranscription implements TranscriptionStream {
   #status: StatusObject | undefined;
   #opening: Timer | undefined;
   #stalling: Timer | undefined;
-  #isOpened = false;
+  /** How far the worker is by its messages. */
+  #worker: "opening" | "open" | "done" = "opening";
   #takesBatches = false;
-  #isDone = false;
   #isReadOut = false;
   #isClosed = false;
   #isHalfClosed = false;
@@ -203,7 +203,7 @@ export class GrpcTranscription implements TranscriptionStream {
    */
   cancel(): void {
     if (!this.#close()) return;
-    const isIdle = this.#isOpened && !this.#isHalfClosed && !this.#hasUnread();
+    const isIdle = this.#worker !== "opening" && !this.#isHalfClosed && !this.#hasUnread();
     if (!isIdle || this.#status !== undefined) return this.#call.cancel();
     this.#call.end();
     // Messages until then are still read, because the end comes only after them.
@@ -215,11 +215,11 @@ export class GrpcTranscription implements TranscriptionStream {
     if (this.#isClosed || response.message === undefined) return;
     if (response.message.$case === "opened") {
       this.#opening?.cancel();
-      this.#isOpened = true;
+      this.#worker = "open";
       this.#takesBatches = response.message.value.batches === true;
       this.#stalling = this.#runtime.every(this.#stallMs, () => this.#checkStall());
     }
-    if (response.message.$case === "done") this.#isDone = true;
+    if (response.message.$case === "done") this.#worker = "done";
     this.#stalling?.refresh();
     this.#follow(response.message);
     this.#onMessage(response.message);
@@ -281,7 +281,7 @@ export class GrpcTranscription implements TranscriptionStream {
   #settle(): void {
     if (this.#status === undefined || !this.#isReadOut || !this.#close()) return;
     if (this.#status.code !== status.OK) this.#endBroken(this.#status);
-    else if (this.#isDone) this.#onEnd(undefined);
+    else if (this.#worker === "done") this.#onEnd(undefined);
     else this.#onEnd(new AppError("unavailable", "The worker ended the stream before its end."));
   }
 
@@ -293,7 +293,8 @@ export class GrpcTranscription implements TranscriptionStream {
   #endBroken(told: StatusObject): void {
     const failure = fromGrpcFailure(told);
     const isBroken = failure.code === "unavailable" || failure.code === "internal";
-    if (!this.#isOpened || isReportedByPeer(told) || !isBroken) return this.#onEnd(failure);
+    if (this.#worker === "opening" || isReportedByPeer(told) || !isBroken)
+      return this.#onEnd(failure);
     const lost = `The worker was lost: ${failure.message}`;
     this.#isGone().then(
       (gone) => this.#onEnd(new AppError(gone ? "worker_broken" : "unavailable", lost)),
