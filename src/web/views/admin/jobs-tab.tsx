@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { SummarisationJobItem, TranscriptionJobItem } from "../../api/records.ts";
+import { Choice, named } from "../../parts/choice.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
@@ -105,45 +106,30 @@ function FilterBar({ workspaces }: { workspaces: ReturnType<typeof useWorkspaces
   };
   return (
     <div class="row admin-filters">
-      <select
+      <Choice
         class="input filter"
         aria-label="Kind of job"
         value={chosen.kind}
-        onChange={({ currentTarget }) =>
-          change({ kind: currentTarget.value === "summary" ? "summary" : "transcription" })
-        }
-      >
-        <option value="transcription">Transcriptions</option>
-        <option value="summary">Summaries</option>
-      </select>
-      <select
+        of={[
+          { id: "transcription", name: "Transcriptions" },
+          { id: "summary", name: "Summaries" },
+        ]}
+        onChoose={(kind) => change({ kind })}
+      />
+      <Choice
         class="input filter"
         aria-label="State"
         value={chosen.status}
-        onChange={({ currentTarget }) =>
-          change({ status: JOB_STATUSES.find((each) => each === currentTarget.value) ?? "" })
-        }
-      >
-        <option value="">Any state</option>
-        {JOB_STATUSES.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-      <select
+        of={[{ id: "", name: "Any state" }, ...named(JOB_STATUSES)]}
+        onChoose={(status) => change({ status })}
+      />
+      <Choice
         class="input filter"
         aria-label="Workspace"
         value={chosen.workspaceId}
-        onChange={({ currentTarget }) => change({ workspaceId: currentTarget.value })}
-      >
-        <option value="">All workspaces</option>
-        {workspaces.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
+        of={[{ id: "", name: "All workspaces" }, ...workspaces]}
+        onChoose={(workspaceId) => change({ workspaceId })}
+      />
       <input
         class="input filter"
         type="search"

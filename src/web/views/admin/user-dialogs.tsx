@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { User } from "../../api/records.ts";
+import { named, Options } from "../../parts/choice.tsx";
 import { ElevationDialog } from "../../parts/elevation-form.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { showToast } from "../../parts/toasts.tsx";
@@ -149,11 +150,7 @@ function RoleField({ chosen }: { chosen: User["role"] }): VNode {
     <label class="field">
       <span>Role</span>
       <select class="input" name="role">
-        {ROLES.map((each) => (
-          <option key={each} value={each} selected={each === chosen}>
-            {each}
-          </option>
-        ))}
+        <Options of={named(ROLES)} chosen={chosen} />
       </select>
     </label>
   );

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { User } from "../../api/records.ts";
+import { Choice, named } from "../../parts/choice.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
@@ -106,36 +107,24 @@ function FilterBar({ filters, onChange }: FilterProps): VNode {
           }
         />
       </form>
-      <select
+      <Choice
         class="input filter"
         aria-label="Role"
         value={filters.role}
-        onChange={({ currentTarget }) =>
-          onChange({
-            ...filters,
-            role: ROLES.find((each) => each === currentTarget.value) ?? "",
-          })
-        }
-      >
-        <option value="">Any role</option>
-        {ROLES.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-      <select
+        of={[{ id: "", name: "Any role" }, ...named(ROLES)]}
+        onChoose={(role) => onChange({ ...filters, role })}
+      />
+      <Choice
         class="input filter"
         aria-label="State"
         value={filters.state}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ ...filters, state: value === "active" || value === "disabled" ? value : "" })
-        }
-      >
-        <option value="">Enabled or not</option>
-        <option value="active">Enabled</option>
-        <option value="disabled">Disabled</option>
-      </select>
+        of={[
+          { id: "", name: "Enabled or not" },
+          { id: "active", name: "Enabled" },
+          { id: "disabled", name: "Disabled" },
+        ]}
+        onChoose={(state) => onChange({ ...filters, state })}
+      />
     </>
   );
 }

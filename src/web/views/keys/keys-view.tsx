@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { ServiceKey } from "../../api/records.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordList } from "../../parts/record-row.tsx";
@@ -41,7 +42,13 @@ export function View(): VNode {
       </p>
       <div class="row list-filters">
         <WorkspaceFilter workspaces={named} chosen={workspaceId} onChoose={setWorkspace} />
-        <StatusFilter chosen={status} onChoose={setStatus} />
+        <Choice
+          class="input filter"
+          aria-label="State"
+          value={status}
+          of={STATUSES}
+          onChoose={setStatus}
+        />
       </div>
       {list.state.kind === "loading" && <Loading what="keys" />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
@@ -100,37 +107,12 @@ function page(workspaceId: string, status: "" | ServiceKey["status"], cursor?: s
   return call((api) => api.GET("/api-keys", { params: { query } }));
 }
 
-const STATUSES: readonly { value: "" | ServiceKey["status"]; label: string }[] = [
-  { value: "", label: "Any state" },
-  { value: "active", label: "Active" },
-  { value: "suspended", label: "Suspended" },
-  { value: "expired", label: "Expired" },
+const STATUSES: readonly { id: "" | ServiceKey["status"]; name: string }[] = [
+  { id: "", name: "Any state" },
+  { id: "active", name: "Active" },
+  { id: "suspended", name: "Suspended" },
+  { id: "expired", name: "Expired" },
 ];
-
-interface StatusFilterProps {
-  chosen: "" | ServiceKey["status"];
-  onChoose: (status: "" | ServiceKey["status"]) => void;
-}
-
-function StatusFilter({ chosen, onChoose }: StatusFilterProps): VNode {
-  return (
-    <select
-      class="input filter"
-      aria-label="State"
-      value={chosen}
-      onChange={({ currentTarget }) => {
-        const found = STATUSES.find(({ value }) => value === currentTarget.value);
-        if (found) onChoose(found.value);
-      }}
-    >
-      {STATUSES.map(({ value, label }) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
-  );
-}
 
 interface NoKeysProps {
   onMake: () => void;

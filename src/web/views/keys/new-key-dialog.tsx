@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import { Options } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
@@ -84,11 +85,7 @@ export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
       <label class="field">
         <span>It ends after</span>
         <select class="input" name="days" defaultValue="365">
-          {LIFETIMES.map(({ days, label }) => (
-            <option key={days} value={days} selected={days === 365}>
-              {label}
-            </option>
-          ))}
+          <Options of={LIFETIMES} chosen={365} />
         </select>
       </label>
     </FormDialog>

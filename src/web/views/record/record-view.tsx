@@ -5,6 +5,7 @@ import { Link, useLocation } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
+import { Choice, Options } from "../../parts/choice.tsx";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
@@ -81,20 +82,7 @@ function StartForm({ workspaces, error }: StartProps): VNode {
         <span>Title</span>
         <input class="input" name="title" maxLength={200} placeholder="What is it about?" />
       </label>
-      <label class="field">
-        <span>Workspace</span>
-        <select
-          class="input"
-          value={workspaceId}
-          onChange={({ currentTarget }) => rememberWorkspace(currentTarget.value)}
-        >
-          {workspaces.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice label="Workspace" value={workspaceId} of={workspaces} onChoose={rememberWorkspace} />
       <LanguageField isField spoken={spoken} />
       <MicrophoneField onChoose={chooseMicrophone} />
       <WorkshopField workspaceId={workspaceId} />
@@ -129,12 +117,7 @@ function WorkshopField({ workspaceId }: WorkshopFieldProps): VNode | null {
     <label class="field">
       <span>Workshop, whose characters' names are expected</span>
       <select class="input" name="workshop">
-        <option value="">none</option>
-        {found.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        <Options of={[{ id: "", name: "none" }, ...found]} />
       </select>
     </label>
   );

@@ -1,6 +1,7 @@
 import { Search, X } from "lucide-preact";
 import type { VNode } from "preact";
 import type { Device, Workspace } from "../../api/records.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { type FilterChip, type SearchFilters, STATUSES } from "./search-filters.ts";
 
 interface FormProps {
@@ -112,67 +113,29 @@ function WhoAndWhen({ filters, tags, onChange }: FormProps): VNode {
 function WhatTheyAre({ filters, workspaces, devices, onChange }: FormProps): VNode {
   return (
     <>
-      <label class="field">
-        <span>State</span>
-        <select
-          class="input"
-          value={filters.status}
-          onChange={({ currentTarget }) => {
-            const chosen = STATUSES.find(({ value }) => value === currentTarget.value);
-            if (chosen) onChange({ ...filters, status: chosen.value });
-          }}
-        >
-          {STATUSES.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
       <Choice
-        label="Device"
-        all="Any device"
-        chosen={filters.deviceId}
-        options={devices}
-        onChoose={(deviceId) => onChange({ ...filters, deviceId })}
+        label="State"
+        value={filters.status}
+        of={STATUSES}
+        onChoose={(status) => onChange({ ...filters, status })}
       />
-      <Choice
-        label="Workspace"
-        all="All workspaces"
-        chosen={filters.workspaceId}
-        options={workspaces}
-        onChoose={(workspaceId) => onChange({ ...filters, workspaceId })}
-      />
+      {devices.length > 0 && (
+        <Choice
+          label="Device"
+          value={filters.deviceId}
+          of={[{ id: "", name: "Any device" }, ...devices]}
+          onChoose={(deviceId) => onChange({ ...filters, deviceId })}
+        />
+      )}
+      {workspaces.length > 0 && (
+        <Choice
+          label="Workspace"
+          value={filters.workspaceId}
+          of={[{ id: "", name: "All workspaces" }, ...workspaces]}
+          onChoose={(workspaceId) => onChange({ ...filters, workspaceId })}
+        />
+      )}
     </>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  all: string;
-  chosen: string;
-  options: readonly { id: string; name: string }[];
-  onChoose: (id: string) => void;
-}
-
-function Choice({ label, all, chosen, options, onChoose }: ChoiceProps): VNode | null {
-  if (options.length === 0) return null;
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <select
-        class="input"
-        value={chosen}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-      >
-        <option value="">{all}</option>
-        {options.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

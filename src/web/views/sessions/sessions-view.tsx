@@ -26,6 +26,7 @@ import {
 } from "lucide-preact";
 import { Link, useLocation } from "wouter-preact";
 import type { Workspace } from "../../api/records.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { NO_FILTERS, routeOf } from "../search/search-filters.ts";
 
 const REFRESH_MS = 10_000;
@@ -215,17 +216,12 @@ interface TargetProps {
 function UploadTarget({ workspaces, onChoose }: TargetProps): VNode | null {
   if (workspaces.length < 2) return null;
   return (
-    <select
+    <Choice
       class="input filter"
       aria-label="Upload into the workspace"
       value={chosenWorkspace(workspaces)}
-      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-    >
-      {workspaces.map(({ id, name }) => (
-        <option key={id} value={id}>
-          into {name}
-        </option>
-      ))}
-    </select>
+      of={workspaces.map(({ id, name }) => ({ id, name: `into ${name}` }))}
+      onChoose={onChoose}
+    />
   );
 }

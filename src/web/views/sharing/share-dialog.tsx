@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { call, messageOf } from "../../api/client.ts";
 import type { Session } from "../../api/records.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { rightsTo } from "./people-rights.ts";
@@ -47,20 +48,16 @@ function Access({ model }: { model: SharedSession }): VNode {
   };
   return (
     <>
-      <label class="field">
-        <span>Guests, without an account</span>
-        <select
-          class="input"
-          value={session?.guest_access}
-          onChange={({ currentTarget }) =>
-            void change({ guest_access: currentTarget.value as Session["guest_access"] })
-          }
-        >
-          <option value="open">Whoever has the link</option>
-          <option value="invitation">Only with a code of yours</option>
-          <option value="closed">Nobody</option>
-        </select>
-      </label>
+      <Choice
+        label="Guests, without an account"
+        value={session?.guest_access}
+        of={[
+          { id: "open", name: "Whoever has the link" },
+          { id: "invitation", name: "Only with a code of yours" },
+          { id: "closed", name: "Nobody" },
+        ]}
+        onChoose={(access) => void change({ guest_access: access })}
+      />
       {session && session.guest_access !== "closed" && (
         <ShareGuests model={model} needsCode={session.guest_access === "invitation"} />
       )}

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { Delivery, Webhook } from "../../api/records.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
@@ -43,7 +44,13 @@ export function DeliveryLog({ webhook, sent, onNews }: LogProps): VNode {
     <section class="stack" aria-labelledby="deliveries">
       <div class="row">
         <h2 id="deliveries">Messages of the last 30 days</h2>
-        <StatusFilter chosen={status} onChoose={setStatus} />
+        <Choice
+          class="input filter push"
+          aria-label="Messages that"
+          value={status}
+          of={STATUSES}
+          onChoose={setStatus}
+        />
       </div>
       {list.state.kind === "loading" && <Loading what="messages" lines={3} />}
       {list.state.kind === "failed" && <Failure error={list.state.error} retry={reload} />}
@@ -77,36 +84,12 @@ function page({ id, workspace_id: workspaceId }: Webhook, status: "" | Status, c
   return call((api) => api.GET("/workspaces/{id}/webhooks/{webhook_id}/deliveries", { params }));
 }
 
-interface StatusFilterProps {
-  chosen: "" | Status;
-  onChoose: (status: "" | Status) => void;
-}
-
-function StatusFilter({ chosen, onChoose }: StatusFilterProps): VNode {
-  const choices: readonly { value: "" | Status; label: string }[] = [
-    { value: "", label: "All" },
-    { value: "failed", label: "Failed" },
-    { value: "pending", label: "Under way" },
-    { value: "succeeded", label: "Arrived" },
-  ];
-  return (
-    <select
-      class="input filter push"
-      aria-label="Messages that"
-      value={chosen}
-      onChange={({ currentTarget }) => {
-        const found = choices.find(({ value }) => value === currentTarget.value);
-        if (found) onChoose(found.value);
-      }}
-    >
-      {choices.map(({ value, label }) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
-  );
-}
+const STATUSES: readonly { id: "" | Status; name: string }[] = [
+  { id: "", name: "All" },
+  { id: "failed", name: "Failed" },
+  { id: "pending", name: "Under way" },
+  { id: "succeeded", name: "Arrived" },
+];
 
 interface DeliveryRowProps {
   webhook: Webhook;

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { Webhook } from "../../api/records.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { EVENT_NAMES, EVENTS, type EventType } from "./webhook-facts.ts";
 
 /** The fields of a form for a webhook, with what it says now. */
@@ -31,17 +32,15 @@ export function WebhookFields({ webhook }: { webhook?: Webhook }): VNode {
           defaultValue={webhook?.description}
         />
       </label>
-      <label class="field">
-        <span>It is told of</span>
-        <select
-          class="input"
-          value={isNarrow ? "some" : "all"}
-          onChange={({ currentTarget }) => setNarrow(currentTarget.value === "some")}
-        >
-          <option value="all">Everything</option>
-          <option value="some">Only some events</option>
-        </select>
-      </label>
+      <Choice
+        label="It is told of"
+        value={isNarrow ? "some" : "all"}
+        of={[
+          { id: "all", name: "Everything" },
+          { id: "some", name: "Only some events" },
+        ]}
+        onChoose={(which) => setNarrow(which === "some")}
+      />
       {isNarrow && (
         <fieldset class="choices">
           <legend>Events</legend>

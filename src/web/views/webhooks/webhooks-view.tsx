@@ -5,6 +5,7 @@ import { Link, useLocation } from "wouter-preact";
 import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { Webhook, Workspace } from "../../api/records.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
@@ -55,6 +56,7 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
     [id],
   );
   const isReady = list.state.kind === "ready";
+  const isAmong = workspaces.some((each) => each.id === id);
   const head = isReady && (
     <div class="push">
       <button type="button" class="button primary" onClick={() => setMaking(true)}>
@@ -70,19 +72,13 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
       </p>
       {workspaces.length > 1 && (
         <div class="row list-filters">
-          <select
+          <Choice
             class="input filter"
             aria-label="Workspace"
             value={id}
-            onChange={({ currentTarget }) => navigate(`/webhooks/${currentTarget.value}`)}
-          >
-            {workspaces.every((each) => each.id !== id) && <option value={id}>Another one</option>}
-            {workspaces.map((each) => (
-              <option key={each.id} value={each.id}>
-                {each.name}
-              </option>
-            ))}
-          </select>
+            of={isAmong ? workspaces : [{ id, name: "Another one" }, ...workspaces]}
+            onChoose={(chosen) => navigate(`/webhooks/${chosen}`)}
+          />
         </div>
       )}
       {list.state.kind === "loading" && <Loading what="webhooks" lines={3} />}

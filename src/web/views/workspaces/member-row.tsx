@@ -2,6 +2,7 @@ import { Crown, UserRound } from "lucide-preact";
 import type { VNode } from "preact";
 import { account } from "../../api/account.ts";
 import { call, messageOf } from "../../api/client.ts";
+import { Choice, named } from "../../parts/choice.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { RecordRow } from "../../parts/record-row.tsx";
 import { momentOf } from "../../parts/times.ts";
@@ -51,18 +52,14 @@ export function MemberRow(props: RowProps): VNode {
       actions={
         <>
           {mayChange && (
-            <select
+            <Choice
               class="input member-role"
               aria-label={`Role of ${who}`}
               value={role}
               disabled={isBusy}
-              onChange={({ currentTarget }) =>
-                void run(() => change(currentTarget.value === "owner" ? "owner" : "member"))
-              }
-            >
-              <option value="member">member</option>
-              <option value="owner">owner</option>
-            </select>
+              of={named(["member", "owner"] as const)}
+              onChoose={(chosen) => void run(() => change(chosen))}
+            />
           )}
           {mayRemove && (
             <button

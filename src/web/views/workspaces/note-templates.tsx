@@ -1,9 +1,10 @@
 import { ListChecks, Pencil, RotateCcw } from "lucide-preact";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { NoteTemplate, Workspace } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
+import { Choice } from "../../parts/choice.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
@@ -64,6 +65,7 @@ interface UsualProps {
 
 function Usual({ workspace, of, onChanged }: UsualProps): VNode {
   const { isBusy, error, run } = useDeed();
+  const fieldId = useId();
   const params = { path: { id: workspace.id } };
   const choose = async (chosen: Workspace["notes_template"]) => {
     const body = { notes_template: chosen };
@@ -72,22 +74,15 @@ function Usual({ workspace, of, onChanged }: UsualProps): VNode {
   };
   return (
     <>
-      <label class="field workspaces-usual">
+      <label class="field workspaces-usual" for={fieldId}>
         <span>The usual one</span>
-        <select
-          class="input"
+        <Choice
+          id={fieldId}
           value={workspace.notes_template}
           aria-disabled={isBusy}
-          onChange={({ currentTarget }) =>
-            void run(() => choose(currentTarget.value as Workspace["notes_template"]))
-          }
-        >
-          {of.map(({ id, title }) => (
-            <option key={id} value={id}>
-              {title}
-            </option>
-          ))}
-        </select>
+          of={of.map(({ id, title }) => ({ id, name: title }))}
+          onChoose={(chosen) => void run(() => choose(chosen))}
+        />
       </label>
       <Alert text={error} />
     </>

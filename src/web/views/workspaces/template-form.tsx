@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { NoteSection, NoteTemplate } from "../../api/records.ts";
+import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
@@ -11,14 +12,14 @@ import { showToast } from "../../parts/toasts.tsx";
 import { type EditedSection, moved, toEdited, toSections } from "./edited-sections.ts";
 
 const MOST_SECTIONS = 12;
-const KINDS: readonly (readonly [NoteSection["kind"], string])[] = [
-  ["brief", "in brief"],
-  ["detailed", "in detail"],
-  ["action_items", "action items"],
-  ["decisions", "decisions"],
-  ["topics", "topics"],
-  ["open_questions", "open questions"],
-  ["custom", "in your own words"],
+const KINDS: readonly { id: NoteSection["kind"]; name: string }[] = [
+  { id: "brief", name: "in brief" },
+  { id: "detailed", name: "in detail" },
+  { id: "action_items", name: "action items" },
+  { id: "decisions", name: "decisions" },
+  { id: "topics", name: "topics" },
+  { id: "open_questions", name: "open questions" },
+  { id: "custom", name: "in your own words" },
 ];
 
 interface FormProps {
@@ -163,22 +164,12 @@ function SectionFields(props: FieldsProps): VNode {
               onInput={({ currentTarget }) => onChange({ ...section, title: currentTarget.value })}
             />
           </label>
-          <label class="field">
-            <span>What it has</span>
-            <select
-              class="input"
-              value={section.kind}
-              onChange={({ currentTarget }) =>
-                onChange({ ...section, kind: currentTarget.value as NoteSection["kind"] })
-              }
-            >
-              {KINDS.map(([kind, words]) => (
-                <option key={kind} value={kind}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="What it has"
+            value={section.kind}
+            of={KINDS}
+            onChoose={(kind) => onChange({ ...section, kind })}
+          />
         </div>
         {section.kind === "custom" && (
           <label class="field">
