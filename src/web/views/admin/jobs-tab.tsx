@@ -5,11 +5,11 @@ import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { SummarisationJobItem, TranscriptionJobItem } from "../../api/records.ts";
 import { Choice, named } from "../../parts/choice.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
-import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { Empty, NothingFits } from "../../parts/states.tsx";
 import { lengthOf, momentOf } from "../../parts/times.ts";
 import { idIn } from "./fields.ts";
 import { JOB_STATUSES, JobStatus } from "./job-status.tsx";
@@ -62,24 +62,21 @@ export function JobsTab(): VNode {
     (cursor) => page(chosen, cursor),
     [chosen],
   );
-  const { state, items, reload, more } = list;
-  useRefreshing(reload, items.length <= PAGE ? REFRESH_MS : undefined);
+  useRefreshing(list.reload, list.items.length <= PAGE ? REFRESH_MS : undefined);
   const workspaces = new Map(names.map(({ id, name }) => [id, name]));
   const isNarrowed = chosen.status + chosen.workspaceId + chosen.sessionId !== "";
   return (
     <div class="stack">
       <FilterBar workspaces={names} />
-      {state.kind === "loading" && <Loading what="jobs" />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {state.kind === "ready" && items.length === 0 && <NoJobs isNarrowed={isNarrowed} />}
-      {items.length > 0 && (
-        <RecordList label="Jobs">
-          {items.map((job) => (
-            <JobRow key={job.id} job={job} workspace={workspaces.get(job.workspace_id)} />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={more} label="Show older ones" />
+      <PageList
+        list={list}
+        what="jobs"
+        label="Jobs"
+        empty={<NoJobs isNarrowed={isNarrowed} />}
+        more="Show older ones"
+      >
+        {(job) => <JobRow job={job} workspace={workspaces.get(job.workspace_id)} />}
+      </PageList>
     </div>
   );
 }

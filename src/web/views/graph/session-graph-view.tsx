@@ -4,7 +4,7 @@ import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { Entity, Graph } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import {
   type Evidence,
@@ -65,11 +65,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
   if (source !== undefined) return <GraphPage key={id} source={source} />;
   return (
     <ViewFrame title="Graph">
-      {state.kind === "failed" ? (
-        <Failure error={state.error} retry={reload} />
-      ) : (
-        <Loading what="the graph" lines={7} />
-      )}
+      <Awaited of={{ state, reload }} what="the graph" lines={7} />
     </ViewFrame>
   );
 }

@@ -5,10 +5,9 @@ import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { ServiceKey } from "../../api/records.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { Empty, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces, WorkspaceFilter } from "../../parts/workspaces.tsx";
 import { KeyRow } from "./key-row.tsx";
@@ -27,6 +26,10 @@ export function View(): VNode {
   const named = workspaces.state.kind === "ready" ? workspaces.state.value : [];
   const names = new Map(named.map(({ id, name }) => [id, name]));
   const isNarrowed = workspaceId !== "" || status !== "";
+  const showAll = () => {
+    setWorkspace("");
+    setStatus("");
+  };
   const head = (
     <div class="push">
       <button type="button" class="button primary" onClick={() => setMaking(true)}>
@@ -50,38 +53,22 @@ export function View(): VNode {
           onChoose={setStatus}
         />
       </div>
-      {list.state.kind === "loading" && <Loading what="keys" />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
-      {list.state.kind === "ready" && list.items.length === 0 && (
-        <NoKeys
-          onMake={() => setMaking(true)}
-          onAll={
-            isNarrowed
-              ? () => {
-                  setWorkspace("");
-                  setStatus("");
-                }
-              : undefined
-          }
-        />
-      )}
-      {list.items.length > 0 && (
-        <div class="stack">
-          <RecordList label="API keys">
-            {list.items.map((key) => (
-              <KeyRow
-                key={key.id}
-                serviceKey={key}
-                workspace={names.get(key.workspace_id)}
-                onChanged={list.put}
-                onStale={list.reload}
-                onGone={() => list.drop(key.id)}
-              />
-            ))}
-          </RecordList>
-          <MoreButton more={list.more} />
-        </div>
-      )}
+      <PageList
+        list={list}
+        what="keys"
+        label="API keys"
+        empty={<NoKeys onMake={() => setMaking(true)} onAll={isNarrowed ? showAll : undefined} />}
+      >
+        {(key) => (
+          <KeyRow
+            serviceKey={key}
+            workspace={names.get(key.workspace_id)}
+            onChanged={list.put}
+            onStale={list.reload}
+            onGone={() => list.drop(key.id)}
+          />
+        )}
+      </PageList>
       {isMaking && (
         <NewKeyDialog
           chosen={workspaceId}

@@ -1,11 +1,10 @@
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Options } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { useOwnWorkspaces, WorkspaceField } from "../../parts/workspaces.tsx";
 import { inDays, LIFETIMES, SCOPE_NAMES, SCOPES, type Scope } from "./key-facts.ts";
 
@@ -18,28 +17,11 @@ interface NewKeyProps {
 
 /** Makes a key, and shows it. */
 export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
-  const [made, setMade] = useState<{ name: string; key: string } | undefined>();
   const { state, reload } = useOwnWorkspaces();
-  if (made !== undefined) {
-    return (
-      <Dialog title="Your new key">
-        <ShownOnce label={`Key “${made.name}”`} value={made.key} />
-        <p class="small soft">
-          Sent as the header <code>X-API-Key</code>. Keep it as you keep a password.
-        </p>
-        <div>
-          <button type="button" class="button" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Dialog>
-    );
-  }
   if (state.kind !== "ready") {
     return (
       <Dialog title="New key" onClose={onClose}>
-        {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="your workspaces" lines={3} />
       </Dialog>
     );
   }
@@ -52,11 +34,26 @@ export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
       scopes,
       expires_at: inDays(Number(fields.get("days"))),
     };
-    setMade(await call((api) => api.POST("/api-keys", { body })));
+    const made = await call((api) => api.POST("/api-keys", { body }));
     onMade();
+    return made;
   };
   return (
-    <FormDialog title="New key" submit="Make the key" stays onSubmit={make} onClose={onClose}>
+    <SecretDialog
+      title="New key"
+      submit="Make the key"
+      made="Your new key"
+      make={make}
+      show={({ name, key }) => (
+        <>
+          <ShownOnce label={`Key “${name}”`} value={key} />
+          <p class="small soft">
+            Sent as the header <code>X-API-Key</code>. Keep it as you keep a password.
+          </p>
+        </>
+      )}
+      onClose={onClose}
+    >
       <label class="field">
         <span>What is it for?</span>
         <input
@@ -88,6 +85,6 @@ export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
           <Options of={LIFETIMES} chosen={365} />
         </select>
       </label>
-    </FormDialog>
+    </SecretDialog>
   );
 }

@@ -8,7 +8,7 @@ import { Alert } from "../../parts/alert.tsx";
 import { Choice, Options } from "../../parts/choice.tsx";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { LanguageField, useSpokenLanguage } from "../../uploads/language-field.tsx";
@@ -34,8 +34,7 @@ export function View(): VNode {
   }, [now]);
   return (
     <ViewFrame title="Record from this browser">
-      {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="your workspaces" lines={3} />
       {state.kind === "ready" && now.kind === "idle" && (
         <StartForm workspaces={state.value} error={now.error} />
       )}

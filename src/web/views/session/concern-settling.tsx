@@ -1,11 +1,11 @@
 import { CheckCheck, RotateCcw } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Concern } from "../../api/records.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt } from "../../parts/toasts.tsx";
 
 export const CONCERN_STATUS: Readonly<Record<Concern["status"], string>> = {
   open: "Open",
@@ -32,8 +32,7 @@ export function ConcernSettling({ concern, onChanged }: SettlingProps): VNode {
     call((api) =>
       api.PATCH("/concerns/{concern_id}", { params: { path: { concern_id: concern.id } }, body }),
     );
-  const reopen = () =>
-    change({ status: "open" }).then(onChanged, (error: unknown) => showToast(messageOf(error)));
+  const reopen = () => attempt(() => change({ status: "open" }).then(onChanged));
   if (concern.status === "resolved" || concern.status === "dismissed") {
     return (
       <div>

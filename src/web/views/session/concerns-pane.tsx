@@ -7,7 +7,7 @@ import { call, messageOf } from "../../api/client.ts";
 import type { Concern } from "../../api/records.ts";
 import { Options } from "../../parts/choice.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { CONCERN_STATUS, ConcernSettling } from "./concern-settling.tsx";
 import type { SessionModel } from "./model/session-model.ts";
@@ -45,8 +45,7 @@ export function ConcernsPane({
   return (
     <div class="stack">
       <ConcernForm model={model} onRaised={reload} />
-      {state.kind === "loading" && <Loading what="concerns" lines={2} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="concerns" lines={2} />
       {state.kind === "ready" && state.value.items.length === 0 && (
         <p class="soft small">Nobody has raised one.</p>
       )}

@@ -2,9 +2,9 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { MoreButton } from "../../parts/page-list.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces } from "../../parts/workspaces.tsx";
 import { IncomingFiles } from "../../uploads/incoming-files.tsx";
@@ -81,8 +81,7 @@ export function View(): VNode {
       <VoiceNotice />
       <IncomingFiles onFiles={bring} />
       <UploadList />
-      {list.state.kind === "loading" && <Loading what="sessions" />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
+      <Awaited of={list} what="sessions" />
       {isFirst && <FirstSteps onFiles={bring}>{target}</FirstSteps>}
       {listed !== undefined && (
         <div class="stack">

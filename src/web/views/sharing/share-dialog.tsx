@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Session } from "../../api/records.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt } from "../../parts/toasts.tsx";
 import { rightsTo } from "./people-rights.ts";
 import { ShareGuests } from "./share-guests.tsx";
 import { SharePeople } from "./share-people.tsx";
@@ -33,19 +33,16 @@ export function ShareDialog({ model, onClose }: ShareProps): VNode {
 /** Guests and workspace: its owner says. */
 function Access({ model }: { model: SharedSession }): VNode {
   const session = model.session.value;
-  const change = async (body: {
+  const change = (body: {
     visibility?: Session["visibility"];
     guest_access?: Session["guest_access"];
-  }) => {
-    try {
+  }) =>
+    attempt(async () => {
       const params = { path: { session_id: model.id } };
       model.session.value = await call((api) =>
         api.PATCH("/sessions/{session_id}", { params, body }),
       );
-    } catch (error) {
-      showToast(messageOf(error));
-    }
-  };
+    });
   return (
     <>
       <Choice

@@ -1,18 +1,18 @@
 import { Copy, Ticket } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { GuestCode } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { copyText } from "../../parts/copying.ts";
 import { useDeed } from "../../parts/deed.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { MoreButton } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { QrCode } from "../../parts/qr-code.tsx";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Failure } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 import type { SharedSession } from "./shared-session.ts";
 
 interface GuestsProps {
@@ -167,8 +167,8 @@ function CodeRow({ model, code, onEnded }: RowProps): VNode {
   const { id, created_at: made, expires_at: end, uses, max_uses: most } = code;
   const { isBusy, run } = useDeed();
   const isOver = end !== undefined && Date.parse(end) <= Date.now();
-  const stop = async () => {
-    try {
+  const stop = () =>
+    attempt(async () => {
       await call((api) =>
         api.DELETE("/sessions/{session_id}/guest-codes/{code_id}", {
           params: { path: { session_id: model.id, code_id: id } },
@@ -176,10 +176,7 @@ function CodeRow({ model, code, onEnded }: RowProps): VNode {
       );
       showToast("The link is ended, and whoever came by it is out.");
       onEnded(id);
-    } catch (error) {
-      showToast(messageOf(error));
-    }
-  };
+    });
   return (
     <RecordRow
       icon={<Ticket size={17} aria-hidden="true" />}

@@ -8,7 +8,7 @@ import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { showToast } from "../../parts/toasts.tsx";
 
@@ -32,8 +32,7 @@ export function GiveVoiceDialog({ workspaceId, keeps, onGiven, onClose }: GiveVo
   if (state.kind !== "ready") {
     return (
       <Dialog title={TITLE} onClose={onClose}>
-        {state.kind === "loading" && <Loading what="your sessions" lines={3} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="your sessions" lines={3} />
       </Dialog>
     );
   }

@@ -6,10 +6,10 @@ import { call } from "../../api/client.ts";
 import type { Delivery, Webhook } from "../../api/records.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { useDeed } from "../../parts/deed.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { MoreButton } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { useRefreshing } from "../../parts/refreshing.ts";
-import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { Awaited, Empty, NothingFits } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { deliveryStatusOf, outcomeOf } from "./webhook-facts.ts";
 
@@ -52,8 +52,7 @@ export function DeliveryLog({ webhook, sent, onNews }: LogProps): VNode {
           onChoose={setStatus}
         />
       </div>
-      {list.state.kind === "loading" && <Loading what="messages" lines={3} />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={reload} />}
+      <Awaited of={list} what="messages" lines={3} />
       {list.state.kind === "ready" && items.length === 0 && (
         <NoMessages isNarrowed={status !== ""} onAll={() => setStatus("")} />
       )}

@@ -6,14 +6,17 @@ import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { Webhook, Workspace } from "../../api/records.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
+import type { Loaded } from "../../parts/resource.ts";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { Awaited, Empty } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
-import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
 import { eventsOf, statusOf } from "./webhook-facts.ts";
+import { WebhookFields, webhookOf } from "./webhook-fields.tsx";
+import { WebhookSecret } from "./webhook-secret.tsx";
 import "./webhooks.css";
 
 const PAGE = 50;
@@ -31,8 +34,7 @@ export function View({ params }: { params: Params }): VNode {
   if (id === undefined || state.kind !== "ready") {
     return (
       <ViewFrame title="Webhooks">
-        {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="your workspaces" lines={3} />
       </ViewFrame>
     );
   }
@@ -64,6 +66,11 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
       </button>
     </div>
   );
+  const makeFirst = (
+    <button type="button" class="button" onClick={() => setMaking(true)}>
+      Make the first webhook
+    </button>
+  );
   return (
     <ViewFrame title="Webhooks" head={head}>
       <p class="soft lead">
@@ -81,27 +88,18 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
           />
         </div>
       )}
-      {list.state.kind === "loading" && <Loading what="webhooks" lines={3} />}
-      {list.state.kind === "failed" && <NotShown error={list.state.error} retry={list.reload} />}
-      {isReady && list.items.length === 0 && (
-        <Empty
-          title="No webhook here yet"
-          next={
-            <button type="button" class="button" onClick={() => setMaking(true)}>
-              Make the first webhook
-            </button>
-          }
-        />
-      )}
-      {list.items.length > 0 && (
-        <div class="stack">
-          <RecordList label="Webhooks">
-            {list.items.map((webhook) => (
-              <WebhookRow key={webhook.id} webhook={webhook} />
-            ))}
-          </RecordList>
-          <MoreButton more={list.more} />
-        </div>
+      {isRefused(list.state) ? (
+        <NotShown />
+      ) : (
+        <PageList
+          list={list}
+          what="webhooks"
+          lines={3}
+          label="Webhooks"
+          empty={<Empty title="No webhook here yet" next={makeFirst} />}
+        >
+          {(webhook) => <WebhookRow webhook={webhook} />}
+        </PageList>
       )}
       {isMaking && (
         <NewWebhookDialog workspaceId={id} onMade={list.reload} onClose={() => setMaking(false)} />
@@ -111,9 +109,12 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
 }
 
 /** That one is no owner is nothing to try again. */
-function NotShown({ error, retry }: { error: unknown; retry: () => void }): VNode {
-  const isRefused = error instanceof ApiError && (error.status === 403 || error.status === 404);
-  if (!isRefused) return <Failure error={error} retry={retry} />;
+function isRefused(state: Loaded<unknown>["state"]): boolean {
+  if (state.kind !== "failed" || !(state.error instanceof ApiError)) return false;
+  return state.error.status === 403 || state.error.status === 404;
+}
+
+function NotShown(): VNode {
   return (
     <Empty
       title="Not yours to see"
@@ -145,5 +146,39 @@ function WebhookRow({ webhook }: { webhook: Webhook }): VNode {
     >
       {why && <p class="small">{why}</p>}
     </RecordRow>
+  );
+}
+
+interface NewWebhookProps {
+  workspaceId: string;
+  onMade: () => void;
+  onClose: () => void;
+}
+
+/** Makes a webhook, and shows its secret. */
+function NewWebhookDialog({ workspaceId, onMade, onClose }: NewWebhookProps): VNode {
+  const make = async (fields: FormData) => {
+    const body = webhookOf(fields);
+    const params = { path: { id: workspaceId } };
+    const made = await call((api) => api.POST("/workspaces/{id}/webhooks", { params, body }));
+    onMade();
+    return made;
+  };
+  return (
+    <SecretDialog
+      title="New webhook"
+      submit="Make the webhook"
+      made="Your new webhook"
+      make={make}
+      show={({ secret }) => <WebhookSecret secret={secret} />}
+      next={({ id }) => (
+        <Link class="button" href={`/webhooks/${workspaceId}/${id}`}>
+          Open it, and send a test
+        </Link>
+      )}
+      onClose={onClose}
+    >
+      <WebhookFields />
+    </SecretDialog>
   );
 }

@@ -1,12 +1,12 @@
 import { Crown, UserRound } from "lucide-preact";
 import type { VNode } from "preact";
 import { account } from "../../api/account.ts";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import { Choice, named } from "../../parts/choice.tsx";
 import { useDeed } from "../../parts/deed.ts";
 import { RecordRow } from "../../parts/record-row.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 import type { Member } from "./member.ts";
 
 interface RowProps {
@@ -27,15 +27,13 @@ export function MemberRow(props: RowProps): VNode {
   const isOneself = account.value?.id === id;
   const Icon = role === "owner" ? Crown : UserRound;
   const change = async (next: Member["role"]) => {
-    try {
+    await attempt(async () => {
       const params = { path: { id: workspaceId, user_id: id } };
       const answer = await call((api) =>
         api.PATCH("/workspaces/{id}/members/{user_id}", { params, body: { role: next } }),
       );
       showToast(answer.message);
-    } catch (error) {
-      showToast(messageOf(error));
-    }
+    });
     onChanged();
   };
   return (

@@ -9,7 +9,7 @@ import { useDeed } from "../../parts/deed.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { TemplateForm } from "./template-form.tsx";
 
@@ -34,8 +34,7 @@ export function NoteTemplates({ workspace, mayChange, onChanged }: TemplatesProp
         What the notes of a session have, and in which order. Each session may have its own; the
         others have the usual one.
       </p>
-      {state.kind === "loading" && <Loading what="templates" lines={5} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="templates" lines={5} />
       {state.kind === "ready" && (
         <>
           {mayChange && <Usual workspace={workspace} of={state.value.items} {...{ onChanged }} />}

@@ -7,7 +7,7 @@ import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { type EditedSection, moved, toEdited, toSections } from "./edited-sections.ts";
 
@@ -37,8 +37,7 @@ export function TemplateForm({ path, title, onChanged, onClose }: FormProps): VN
   }
   return (
     <Dialog title={`Change “${title}”`} onClose={onClose}>
-      {state.kind === "loading" && <Loading what="the template" lines={4} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="the template" lines={4} />
     </Dialog>
   );
 }

@@ -6,10 +6,10 @@ import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { ViewFrame } from "../../parts/view.tsx";
 import "./workspaces.css";
@@ -21,10 +21,7 @@ export function View(): VNode {
   const [, navigate] = useLocation();
   const [isMaking, setMaking] = useState(false);
   const [isForAll, setForAll] = useState(false);
-  const { state, items, reload, more } = usePages<Workspace>(
-    (cursor) => page(isForAll, cursor),
-    [isForAll],
-  );
+  const list = usePages<Workspace>((cursor) => page(isForAll, cursor), [isForAll]);
   const who = account.value;
   return (
     <ViewFrame
@@ -45,43 +42,30 @@ export function View(): VNode {
           Those of others, too
         </label>
       )}
-      {state.kind === "loading" && <Loading what="workspaces" />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {state.kind === "ready" && items.length === 0 && (
-        <Empty
-          title="You belong to no workspace"
-          next={
-            <button type="button" class="button" onClick={() => setMaking(true)}>
-              <Plus size={17} aria-hidden="true" /> Make the first
-            </button>
-          }
-        >
-          <p>A workspace holds conversations and the people who may read them.</p>
-        </Empty>
-      )}
-      {items.length > 0 && (
-        <RecordList label="Workspaces">
-          {items.map((each) => (
-            <RecordRow
-              key={each.id}
-              icon={<BriefcaseBusiness size={18} aria-hidden="true" />}
-              title={<Link href={`/workspaces/${each.id}`}>{each.name}</Link>}
-              chips={<span class="chip">{each.workspace_type}</span>}
-              facts={[each.preferred_language, `since ${momentOf(each.created_at)}`]}
-              actions={
-                <Link
-                  class="button"
-                  href={`/workspaces/${each.id}/graph`}
-                  aria-label={`Graph of ${each.name}`}
-                >
-                  Graph
-                </Link>
-              }
-            />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={more} />
+      <PageList
+        list={list}
+        what="workspaces"
+        label="Workspaces"
+        empty={<NoWorkspace onMake={() => setMaking(true)} />}
+      >
+        {(each) => (
+          <RecordRow
+            icon={<BriefcaseBusiness size={18} aria-hidden="true" />}
+            title={<Link href={`/workspaces/${each.id}`}>{each.name}</Link>}
+            chips={<span class="chip">{each.workspace_type}</span>}
+            facts={[each.preferred_language, `since ${momentOf(each.created_at)}`]}
+            actions={
+              <Link
+                class="button"
+                href={`/workspaces/${each.id}/graph`}
+                aria-label={`Graph of ${each.name}`}
+              >
+                Graph
+              </Link>
+            }
+          />
+        )}
+      </PageList>
       {isMaking && (
         <NewWorkspace
           onClose={() => setMaking(false)}
@@ -89,6 +73,19 @@ export function View(): VNode {
         />
       )}
     </ViewFrame>
+  );
+}
+
+function NoWorkspace({ onMake }: { onMake: () => void }): VNode {
+  const make = (
+    <button type="button" class="button" onClick={onMake}>
+      <Plus size={17} aria-hidden="true" /> Make the first
+    </button>
+  );
+  return (
+    <Empty title="You belong to no workspace" next={make}>
+      <p>A workspace holds conversations and the people who may read them.</p>
+    </Empty>
   );
 }
 
