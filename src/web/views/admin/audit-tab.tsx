@@ -48,12 +48,12 @@ function page(filters: AuditFilters, cursor: string | undefined) {
   const { kind, actor, session, from, to } = filters;
   const query = {
     limit: PAGE,
-    ...(kind === "" ? {} : { kind }),
+    kind: kind || undefined,
     ...(actor === "" ? {} : { actor_id: idIn(actor) }),
     ...(session === "" ? {} : { session_id: idIn(session) }),
     ...(from === "" ? {} : { from: new Date(from).toISOString() }),
     ...(to === "" ? {} : { to: new Date(to).toISOString() }),
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   };
   return call((api) => api.GET("/admin/audit", { params: { query } }));
 }

@@ -85,10 +85,10 @@ function page({ kind, status, workspaceId, sessionId }: Filters, cursor: string 
   const session = idIn(sessionId);
   const query = {
     limit: PAGE,
-    ...(status === "" ? {} : { status }),
-    ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
-    ...(session === "" ? {} : { session_id: session }),
-    ...(cursor === undefined ? {} : { cursor }),
+    status: status || undefined,
+    workspace_id: workspaceId || undefined,
+    session_id: session || undefined,
+    cursor,
   };
   if (kind === "summary") {
     return call((api) => api.GET("/admin/jobs/summarisations", { params: { query } }));

@@ -69,7 +69,7 @@ export function ParkedCommands({ count }: { count: number }): VNode {
 }
 
 function page(cursor: string | undefined) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { limit: PAGE, cursor };
   return call((api) => api.GET("/admin/outbox", { params: { query } }));
 }
 

@@ -64,10 +64,10 @@ export function UsersTab(): VNode {
 async function page({ words, role, state }: Filters, cursor: string | undefined) {
   const query = {
     limit: PAGE,
-    ...(words === "" ? {} : { q: words }),
-    ...(role === "" ? {} : { role }),
+    q: words || undefined,
+    role: role || undefined,
     ...(state === "" ? {} : { disabled: state === "disabled" }),
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   };
   const answer = await call((api) => api.GET("/users", { params: { query } }));
   // Administrators, and nobody else comes here, get whole records.

@@ -31,7 +31,7 @@ async function mentionsOf(
   const path = { id: workspaceId, entity_id: entityId };
   let cursor: string | undefined;
   for (let n = 0; n < MOST_PAGES; n += 1) {
-    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { limit: PAGE, cursor };
     try {
       const page = await call((api) =>
         api.GET("/workspaces/{id}/graph/entities/{entity_id}", { params: { path, query } }),

@@ -87,9 +87,9 @@ export function View(): VNode {
 function page(workspaceId: string, status: "" | ServiceKey["status"], cursor?: string) {
   const query = {
     limit: PAGE,
-    ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
-    ...(status === "" ? {} : { status }),
-    ...(cursor === undefined ? {} : { cursor }),
+    workspace_id: workspaceId || undefined,
+    status: status || undefined,
+    cursor,
   };
   return call((api) => api.GET("/api-keys", { params: { query } }));
 }

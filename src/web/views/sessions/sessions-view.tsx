@@ -105,7 +105,7 @@ export function View(): VNode {
 }
 
 function page(cursor?: string) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { limit: PAGE, cursor };
   return call((api) => api.GET("/sessions", { params: { query } }));
 }
 

@@ -28,10 +28,7 @@ export function ShareGuests({ model, needsCode }: GuestsProps): VNode {
     (cursor) =>
       call((api) =>
         api.GET("/sessions/{session_id}/guest-codes", {
-          params: {
-            path: { session_id: model.id },
-            query: { limit: 20, ...(cursor === undefined ? {} : { cursor }) },
-          },
+          params: { path: { session_id: model.id }, query: { limit: 20, cursor } },
         }),
       ),
     [model],

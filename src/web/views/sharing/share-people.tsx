@@ -62,7 +62,7 @@ export function SharePeople({ model, rights, children }: PeopleProps): VNode {
 }
 
 async function page(model: SharedSession, cursor: string | undefined) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { limit: PAGE, cursor };
   const params = { path: { session_id: model.id }, query };
   const answer = await call((api) => api.GET("/sessions/{session_id}/members", { params }));
   return { ...answer, items: answer.items.map((each) => ({ ...each, id: each.user_id })) };
@@ -155,7 +155,7 @@ function SessionInvited({ model }: { model: SharedSession }): VNode {
       load={(cursor) =>
         call((api) =>
           api.GET("/sessions/{session_id}/invitations", {
-            params: { path, query: { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) } },
+            params: { path, query: { limit: PAGE, cursor } },
           }),
         )
       }

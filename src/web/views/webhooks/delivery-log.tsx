@@ -74,11 +74,7 @@ export function DeliveryLog({ webhook, sent, onNews }: LogProps): VNode {
 }
 
 function page({ id, workspace_id: workspaceId }: Webhook, status: "" | Status, cursor?: string) {
-  const query = {
-    limit: PAGE,
-    ...(status === "" ? {} : { status }),
-    ...(cursor === undefined ? {} : { cursor }),
-  };
+  const query = { limit: PAGE, status: status || undefined, cursor };
   const params = { path: { id: workspaceId, webhook_id: id }, query };
   return call((api) => api.GET("/workspaces/{id}/webhooks/{webhook_id}/deliveries", { params }));
 }

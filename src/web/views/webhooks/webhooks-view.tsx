@@ -51,7 +51,7 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
   const [isMaking, setMaking] = useState(false);
   const list = usePages(
     (cursor) => {
-      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const query = { limit: PAGE, cursor };
       const path = { id };
       return call((api) => api.GET("/workspaces/{id}/webhooks", { params: { path, query } }));
     },

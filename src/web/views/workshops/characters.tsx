@@ -20,7 +20,7 @@ export function Characters({ workshopId }: { workshopId: string }): VNode {
   const path = { workshop_id: workshopId };
   const list = usePages(
     (cursor) => {
-      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const query = { limit: PAGE, cursor };
       return call((api) =>
         api.GET("/workshops/{workshop_id}/characters", { params: { path, query } }),
       );

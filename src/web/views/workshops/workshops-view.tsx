@@ -64,11 +64,7 @@ export function View(): VNode {
 }
 
 function page(workspaceId: string, cursor?: string) {
-  const query = {
-    limit: PAGE,
-    ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
-    ...(cursor === undefined ? {} : { cursor }),
-  };
+  const query = { limit: PAGE, workspace_id: workspaceId || undefined, cursor };
   return call((api) => api.GET("/workshops", { params: { query } }));
 }
 

@@ -55,7 +55,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
 }
 
 async function page(id: string, cursor: string | undefined) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { limit: PAGE, cursor };
   const params = { path: { id }, query };
   const answer = await call((api) => api.GET("/workspaces/{id}/members", { params }));
   return { ...answer, items: answer.items.map((each) => ({ ...each, id: each.user_id })) };
@@ -110,10 +110,7 @@ function WorkspaceInvited({ id }: { id: string }): VNode {
       load={(cursor) =>
         call((api) =>
           api.GET("/workspaces/{id}/invitations", {
-            params: {
-              path: { id },
-              query: { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) },
-            },
+            params: { path: { id }, query: { limit: PAGE, cursor } },
           }),
         )
       }

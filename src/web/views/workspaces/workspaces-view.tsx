@@ -93,7 +93,7 @@ function page(isForAll: boolean, cursor: string | undefined) {
   const query = {
     limit: PAGE,
     ...(isForAll ? { scope: "all" as const } : {}),
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   };
   return call((api) => api.GET("/workspaces", { params: { query } }));
 }

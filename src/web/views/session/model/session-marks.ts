@@ -44,7 +44,7 @@ export class SessionMarks {
     let cursor: string | undefined;
     try {
       do {
-        const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+        const query = { limit: PAGE, cursor };
         const params = { path: { session_id: this.#sessionId }, query };
         const page: { items: Mark[]; next_cursor: string | null } = await call((api) =>
           api.GET("/sessions/{session_id}/marks", { params }),
