@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { call } from "../api/client.ts";
 import type { Workspace } from "../api/records.ts";
-import { Choice, Options } from "./choice.tsx";
+import { Choice, Options } from "./fields.tsx";
 import { ownWorkspaces } from "./own-workspaces.ts";
 import { useResource } from "./resource.ts";
 

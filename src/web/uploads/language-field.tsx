@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useId } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Workspace } from "../api/records.ts";
-import { Choice } from "../parts/choice.tsx";
+import { Choice } from "../parts/fields.tsx";
 import { useResource } from "../parts/resource.ts";
 import { type LanguageChoice, languageName, languagesFor } from "./languages.ts";
 

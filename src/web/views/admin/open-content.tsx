@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ElevationForm } from "../../parts/elevation-form.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { showToast } from "../../parts/toasts.tsx";
 

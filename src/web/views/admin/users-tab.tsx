@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { User } from "../../api/records.ts";
-import { Choice, named } from "../../parts/choice.tsx";
+import { Choice, named } from "../../parts/fields.tsx";
 import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordRow } from "../../parts/record-row.tsx";

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { call } from "../../api/client.ts";
 import type { Device } from "../../api/records.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { showToast } from "../../parts/toasts.tsx";
@@ -31,17 +32,14 @@ export function EditDialog({
   };
   return (
     <FormDialog title="Rename and rights" submit="Save" onSubmit={save} onClose={onClose}>
-      <label class="field">
-        <span>Name</span>
-        <input
-          class="input"
-          name="name"
-          required
-          pattern=".*\S.*"
-          maxLength={200}
-          defaultValue={device.name}
-        />
-      </label>
+      <TextField
+        label="Name"
+        name="name"
+        required
+        pattern=".*\S.*"
+        maxLength={200}
+        defaultValue={device.name}
+      />
       {isOwn && (
         <div>
           <label class="check">

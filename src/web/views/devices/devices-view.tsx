@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { account } from "../../api/account.ts";
 import type { Device, Workspace } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { PageList } from "../../parts/page-list.tsx";
 import { Empty, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import type { Entity } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice } from "../../parts/fields.tsx";
 
 const TYPES: readonly { readonly id: GraphFilters["type"]; readonly name: string }[] = [
   { id: "", name: "Everything" },

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { ServiceKey } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { Empty, NothingFits } from "../../parts/states.tsx";

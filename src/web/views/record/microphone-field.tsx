@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { Alert } from "../../parts/alert.tsx";
-import { Choice } from "../../parts/choice.tsx";
 import { useDeed } from "../../parts/deed.ts";
+import { Choice } from "../../parts/fields.tsx";
 import { letUseMicrophone } from "./microphone.ts";
 import {
   chosenMicrophone,

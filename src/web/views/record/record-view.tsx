@@ -5,8 +5,8 @@ import { Link, useLocation } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
-import { Choice, Options } from "../../parts/choice.tsx";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
+import { Choice, Options, TextField } from "../../parts/fields.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Awaited } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
@@ -77,10 +77,7 @@ function StartForm({ workspaces, error }: StartProps): VNode {
         void startRecording({ workspaceId, title, workshopId, language: spoken.language });
       }}
     >
-      <label class="field">
-        <span>Title</span>
-        <input class="input" name="title" maxLength={200} placeholder="What is it about?" />
-      </label>
+      <TextField label="Title" name="title" maxLength={200} placeholder="What is it about?" />
       <Choice label="Workspace" value={workspaceId} of={workspaces} onChoose={rememberWorkspace} />
       <LanguageField isField spoken={spoken} />
       <MicrophoneField onChoose={chooseMicrophone} />

@@ -1,7 +1,7 @@
 import { Search, X } from "lucide-preact";
 import type { VNode } from "preact";
 import type { Device, Workspace } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice, TextField } from "../../parts/fields.tsx";
 import { type FilterChip, type SearchFilters, STATUSES } from "./search-filters.ts";
 
 interface FormProps {
@@ -54,38 +54,27 @@ function WhoAndWhen({ filters, tags, onChange }: FormProps): VNode {
   const { speaker, from, to } = filters;
   return (
     <>
-      <label class="field">
-        <span>Speaker</span>
-        <input
-          class="input"
-          value={speaker}
-          maxLength={200}
-          placeholder="A name, or its beginning"
-          onChange={({ currentTarget: { value } }) =>
-            onChange({ ...filters, speaker: value.trim() })
-          }
-        />
-      </label>
-      <label class="field">
-        <span>From</span>
-        <input
-          class="input"
-          type="date"
-          value={from}
-          max={to === "" ? undefined : to}
-          onChange={({ currentTarget: { value } }) => onChange({ ...filters, from: value })}
-        />
-      </label>
-      <label class="field">
-        <span>Until</span>
-        <input
-          class="input"
-          type="date"
-          value={to}
-          min={from === "" ? undefined : from}
-          onChange={({ currentTarget: { value } }) => onChange({ ...filters, to: value })}
-        />
-      </label>
+      <TextField
+        label="Speaker"
+        value={speaker}
+        maxLength={200}
+        placeholder="A name, or its beginning"
+        onChange={({ currentTarget: { value } }) => onChange({ ...filters, speaker: value.trim() })}
+      />
+      <TextField
+        label="From"
+        type="date"
+        value={from}
+        max={to === "" ? undefined : to}
+        onChange={({ currentTarget: { value } }) => onChange({ ...filters, from: value })}
+      />
+      <TextField
+        label="Until"
+        type="date"
+        value={to}
+        min={from === "" ? undefined : from}
+        onChange={({ currentTarget: { value } }) => onChange({ ...filters, to: value })}
+      />
       <label class="field">
         <span>Tag</span>
         <input

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Concern } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { attempt } from "../../parts/toasts.tsx";
 

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { call, messageOf } from "../../api/client.ts";
 import type { Concern } from "../../api/records.ts";
-import { Options } from "../../parts/choice.tsx";
+import { Options } from "../../parts/fields.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";

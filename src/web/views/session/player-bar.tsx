@@ -8,7 +8,7 @@ import { type Chapter, chapterAt } from "./chapters.ts";
 import type { SessionModel } from "./model/session-model.ts";
 import { Waveform } from "./waveform.tsx";
 import "./player.css";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice } from "../../parts/fields.tsx";
 
 const RATES = [0.75, 1, 1.25, 1.5, 2];
 

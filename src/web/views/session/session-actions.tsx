@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import { ActionMenu } from "../../parts/action-menu.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { attempt, showToast } from "../../parts/toasts.tsx";
 import { WorkshopDialog } from "../../parts/workshop-dialog.tsx";
@@ -94,19 +95,13 @@ function RenameDialog({ model, onClose }: DialogProps): VNode {
   };
   return (
     <FormDialog title="Rename the session" submit="Save" onSubmit={save} onClose={onClose}>
-      <label class="field">
-        <span>Title</span>
-        <input class="input" name="title" required maxLength={200} defaultValue={before} />
-      </label>
-      <label class="field">
-        <span>Tags, with commas between them</span>
-        <input
-          class="input"
-          name="tags"
-          placeholder="board, hiring"
-          defaultValue={tags.join(", ")}
-        />
-      </label>
+      <TextField label="Title" name="title" required maxLength={200} defaultValue={before} />
+      <TextField
+        label="Tags, with commas between them"
+        name="tags"
+        placeholder="board, hiring"
+        defaultValue={tags.join(", ")}
+      />
     </FormDialog>
   );
 }

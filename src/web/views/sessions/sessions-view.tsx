@@ -26,7 +26,7 @@ import {
 } from "lucide-preact";
 import { Link, useLocation } from "wouter-preact";
 import type { Workspace } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { NO_FILTERS, routeOf } from "../search/search-filters.ts";
 
 const REFRESH_MS = 10_000;

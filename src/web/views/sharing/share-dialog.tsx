@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { call } from "../../api/client.ts";
 import type { Session } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { attempt } from "../../parts/toasts.tsx";
 import { rightsTo } from "./people-rights.ts";
 import { ShareGuests } from "./share-guests.tsx";

@@ -6,6 +6,7 @@ import type { GuestCode } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { copyText } from "../../parts/copying.ts";
 import { useDeed } from "../../parts/deed.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { MoreButton } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { QrCode } from "../../parts/qr-code.tsx";
@@ -72,15 +73,12 @@ function GuestLink({ label, link }: { label: string; link: string }): VNode {
   return (
     <div class="stack guest-link">
       <div class="row">
-        <label class="field">
-          <span>{label}</span>
-          <input
-            class="input"
-            readOnly
-            value={link}
-            onFocus={({ currentTarget }) => currentTarget.select()}
-          />
-        </label>
+        <TextField
+          label={label}
+          readOnly
+          value={link}
+          onFocus={({ currentTarget }) => currentTarget.select()}
+        />
         <button
           type="button"
           class="button"

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { Webhook } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice, TextField } from "../../parts/fields.tsx";
 import { EVENT_NAMES, EVENTS, type EventType } from "./webhook-facts.ts";
 
 /** The fields of a form for a webhook, with what it says now. */
@@ -10,28 +10,22 @@ export function WebhookFields({ webhook }: { webhook?: Webhook }): VNode {
   const [isNarrow, setNarrow] = useState(chosen.length > 0);
   return (
     <>
-      <label class="field">
-        <span>Address, where messages are posted to</span>
-        <input
-          class="input"
-          name="url"
-          type="url"
-          required
-          maxLength={2_048}
-          placeholder="https://example.com/hooks/voice"
-          defaultValue={webhook?.url}
-        />
-      </label>
-      <label class="field">
-        <span>Note</span>
-        <input
-          class="input"
-          name="description"
-          maxLength={500}
-          placeholder="What is it for?"
-          defaultValue={webhook?.description}
-        />
-      </label>
+      <TextField
+        label="Address, where messages are posted to"
+        name="url"
+        type="url"
+        required
+        maxLength={2_048}
+        placeholder="https://example.com/hooks/voice"
+        defaultValue={webhook?.url}
+      />
+      <TextField
+        label="Note"
+        name="description"
+        maxLength={500}
+        placeholder="What is it for?"
+        defaultValue={webhook?.description}
+      />
       <Choice
         label="It is told of"
         value={isNarrow ? "some" : "all"}

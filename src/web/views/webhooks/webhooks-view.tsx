@@ -5,7 +5,7 @@ import { Link, useLocation } from "wouter-preact";
 import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { Webhook, Workspace } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { RecordRow } from "../../parts/record-row.tsx";

@@ -3,8 +3,8 @@ import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { NoteSection, NoteTemplate } from "../../api/records.ts";
-import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Choice, TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Awaited } from "../../parts/states.tsx";
@@ -95,17 +95,14 @@ function Editing({
       onSubmit={save}
       onClose={onClose}
     >
-      <label class="field">
-        <span>Name</span>
-        <input
-          class="input"
-          name="title"
-          required
-          maxLength={80}
-          autocomplete="off"
-          defaultValue={template.title}
-        />
-      </label>
+      <TextField
+        label="Name"
+        name="title"
+        required
+        maxLength={80}
+        autocomplete="off"
+        defaultValue={template.title}
+      />
       <ol ref={list} class="template-sections stack" aria-label="Sections">
         {sections.map((section, at) => (
           <SectionFields
@@ -152,17 +149,14 @@ function SectionFields(props: FieldsProps): VNode {
       <fieldset class="stack">
         <legend class="hidden-text">Section {number}</legend>
         <div class="row template-section">
-          <label class="field">
-            <span>Heading</span>
-            <input
-              class="input"
-              required
-              maxLength={80}
-              autocomplete="off"
-              value={section.title}
-              onInput={({ currentTarget }) => onChange({ ...section, title: currentTarget.value })}
-            />
-          </label>
+          <TextField
+            label="Heading"
+            required
+            maxLength={80}
+            autocomplete="off"
+            value={section.title}
+            onInput={({ currentTarget }) => onChange({ ...section, title: currentTarget.value })}
+          />
           <Choice
             label="What it has"
             value={section.kind}

@@ -5,6 +5,7 @@ import { Link, useLocation } from "wouter-preact";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
@@ -117,14 +118,14 @@ function NewWorkspace({ onClose, onMade }: NewProps): VNode {
   };
   return (
     <FormDialog title="New workspace" submit="Make it" onClose={onClose} onSubmit={make}>
-      <label class="field">
-        <span>Name</span>
-        <input class="input" name="name" required maxLength={200} autocomplete="off" />
-      </label>
-      <label class="field">
-        <span>Language that is spoken there, such as en or de-DE</span>
-        <input class="input" name="language" required maxLength={35} defaultValue="en" />
-      </label>
+      <TextField label="Name" name="name" required maxLength={200} autocomplete="off" />
+      <TextField
+        label="Language that is spoken there, such as en or de-DE"
+        name="language"
+        required
+        maxLength={35}
+        defaultValue="en"
+      />
     </FormDialog>
   );
 }

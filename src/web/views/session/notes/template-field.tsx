@@ -4,8 +4,8 @@ import { Link } from "wouter-preact";
 import { call } from "../../../api/client.ts";
 import type { NoteTemplate } from "../../../api/records.ts";
 import { Alert } from "../../../parts/alert.tsx";
-import { Choice } from "../../../parts/choice.tsx";
 import { useDeed } from "../../../parts/deed.ts";
+import { Choice } from "../../../parts/fields.tsx";
 import { useResource } from "../../../parts/resource.ts";
 import type { SessionModel } from "../model/session-model.ts";
 

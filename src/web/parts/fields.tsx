@@ -1,5 +1,20 @@
-import type { SelectHTMLAttributes, VNode } from "preact";
+import type { InputHTMLAttributes, SelectHTMLAttributes, VNode } from "preact";
 import { useId } from "preact/hooks";
+
+interface TextFieldProps extends InputHTMLAttributes {
+  /** Stands above the field. */
+  label: string;
+}
+
+/** A field for a line of text, or a date. */
+export function TextField({ label, ...field }: TextFieldProps): VNode {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input class="input" {...field} />
+    </label>
+  );
+}
 
 interface Named<T extends string | number = string> {
   readonly id: T;
