@@ -27,6 +27,8 @@ interface WorkerCall<A> {
   deadlineMs: number;
   signal: AbortSignal;
   onMessage: (message: A) => void;
+  /** Called each time that a worker has begun with it. */
+  onBegun?: () => void;
   /** What a worker is wanted for, at the end of "No worker is running that could …". */
   purpose: string;
   /** How often it is tried, 5 times unless told. */
@@ -54,22 +56,24 @@ export class WorkerCalls {
    */
   async call<Q, A>(method: StreamingMethod<Q, A>, request: Q, call: WorkerCall<A>): Promise<void> {
     const { placement, client, key } = this.#options;
-    const { deadlineMs, signal, onMessage, attempts = ATTEMPTS } = call;
+    const { signal, attempts = ATTEMPTS } = call;
     const pickedBy = performance.now() + this.#absentMs;
     let failure: AppError | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const address = await this.#pick(pickedBy, call);
       if (address === undefined) throw failure ?? nobodyFor(call.purpose);
       try {
-        await client.stream(address, method, request, { key, deadlineMs, signal, onMessage });
+        await client.stream(address, method, request, { key, ...call });
         placement.succeeded(address, "text");
         return;
       } catch (cause) {
         const error = toAppError(cause);
-        if (signal.aborted || attempt === attempts || !isWorkers(error)) throw error;
-        failure = error;
+        if (signal.aborted || !isWorkers(error)) throw error;
         if (error.code === "unavailable") placement.failed(address, "text");
-        else await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
+        if (attempt === attempts) throw error;
+        failure = error;
+        if (error.code === "overloaded")
+          await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
       }
     }
   }

@@ -181,10 +181,6 @@ export class SessionFeed {
     return this.#batch.transient;
   }
 
-  get unused(): boolean {
-    return this.#listeners.size === 0;
-  }
-
   get head(): number | undefined {
     return this.#recent.head;
   }

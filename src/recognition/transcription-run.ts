@@ -53,11 +53,6 @@ export class TranscriptionRun {
     this.#options = options;
   }
 
-  /** Position up to which the worker has read. */
-  get processedTo(): number {
-    return this.#processedTo;
-  }
-
   get finalizeAt(): number | undefined {
     return this.#finalizeAt;
   }

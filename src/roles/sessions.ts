@@ -182,7 +182,7 @@ const JOBS_AT_ONCE = 8;
 function startJobs(context: AppContext, client: WorkerClient): void {
   const { config, log, stack, shared, queues } = context;
   const { pool, work, placement, notifier, line, background: runtime } = shared;
-  const summariser = new WorkerSummariser(placement, client, config.workerKey);
+  const summariser = new WorkerSummariser({ placement, client, key: config.workerKey });
   const runner = createJobRunner({
     queue: new JobQueueStore(pool, work),
     handlers: [

@@ -3,11 +3,10 @@ import type { VNode } from "preact";
 import { useEffect, useReducer, useRef } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { clockTime } from "../wire/clock-time.ts";
-import { messageOf } from "./api/client.ts";
 import { elevations, elevationsEnded, endElevation } from "./api/elevation.ts";
 import type { Elevation } from "./api/elevation-record.ts";
 import { Menu } from "./parts/menu.tsx";
-import { showToast } from "./parts/toasts.tsx";
+import { attempt, showToast } from "./parts/toasts.tsx";
 
 const SECOND = 1_000;
 /** Left when the chip begins to warn. */
@@ -44,11 +43,7 @@ function leftOf({ until }: Elevation): string {
 
 function Opened({ elevation, close }: { elevation: Elevation; close: () => void }): VNode {
   const { id, reason, place } = elevation;
-  const end = () =>
-    endElevation(id).then(
-      () => close(),
-      (error: unknown) => showToast(messageOf(error)),
-    );
+  const end = () => attempt(() => endElevation(id).then(close));
   return (
     <div class="stack elevation-opened">
       <p>

@@ -114,7 +114,7 @@ describe("worker: summaries", () => {
     const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
     probe.open();
     await probe.until("opened");
-    const summariser = new WorkerSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser({ placement, client, key: KEY });
     const told: number[] = [];
     const { signal } = new AbortController();
     const summary = await summariser.summarise(request("action_items"), {
@@ -130,7 +130,7 @@ describe("worker: summaries", () => {
 
   it("keep no session waiting, however long a thread for text is blocked", async () => {
     const { client, placement, address } = await startWorker();
-    const summariser = new WorkerSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser({ placement, client, key: KEY });
     const threads = commandThreads();
     await threads.block();
     let isDone = false;
@@ -158,7 +158,7 @@ describe("worker: summaries", () => {
     models.answer = () => ({ text: JSON.stringify({ points }) });
     const model = await startModel(models);
     const { client, placement } = await startWorker({ model });
-    const summariser = new WorkerSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser({ placement, client, key: KEY });
     const told: number[] = [];
     const share = { mayLeave: false, tenant: "t", tokens: 10_000, later: false };
     const asked = { ...request("brief"), model: share };
@@ -183,7 +183,7 @@ describe("worker: summaries", () => {
     const { client, placement } = await startWorker({ model: await startModel(models) });
     const given = new AbortController();
     const share = { mayLeave: false, tenant: "t", tokens: 10_000, later: false };
-    const work = new WorkerSummariser(placement, client, KEY).summarise(
+    const work = new WorkerSummariser({ placement, client, key: KEY }).summarise(
       { ...request("brief"), model: share },
       { signal: given.signal, onProgress: () => {} },
     );
@@ -197,16 +197,20 @@ describe("worker: summaries", () => {
 
   it("refuses without the key, an unknown type, and when there is no worker", async () => {
     const { client, placement } = await startWorker();
-    const locked = new WorkerSummariser(placement, client, "wrong");
+    const locked = new WorkerSummariser({ placement, client, key: "wrong" });
     await expect(locked.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "unauthorized",
     });
-    const open = new WorkerSummariser(placement, client, KEY);
+    const open = new WorkerSummariser({ placement, client, key: KEY });
     await expect(open.summarise(request("poem"), quietly())).rejects.toMatchObject({
       code: "bad_request",
       message: expect.stringMatching(/poem/),
     });
-    const lonely = new WorkerSummariser(new Placement({ runtime: systemRuntime }), client, KEY);
+    const lonely = new WorkerSummariser({
+      placement: new Placement({ runtime: systemRuntime }),
+      client,
+      key: KEY,
+    });
     await expect(lonely.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "overloaded",
     });
@@ -215,7 +219,7 @@ describe("worker: summaries", () => {
   it("a worker that was heard but is gone is waited for: no attempt was made", async () => {
     const { client, placement, server } = await startWorker();
     await server.stop(0);
-    const summariser = new WorkerSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser({ placement, client, key: KEY });
     await expect(summariser.summarise(request("brief"), quietly())).rejects.toMatchObject({
       code: "overloaded",
     });
@@ -232,7 +236,7 @@ describe("worker: summaries", () => {
     });
     await expect(late).rejects.toMatchObject({ code: "timeout" });
     const leaving = new AbortController();
-    const summariser = new WorkerSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser({ placement, client, key: KEY });
     const given = summariser.summarise(request("topics", LONG), {
       signal: leaving.signal,
       onProgress: () => leaving.abort(),
@@ -269,7 +273,7 @@ describe("worker: summaries", () => {
       engines: [],
       draining: false,
     });
-    const summariser = new WorkerSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser({ placement, client, key: KEY });
     const works = Array.from({ length: 12 }, () =>
       summariser.summarise(request("topics", LONG), quietly()),
     );
@@ -282,7 +286,7 @@ describe("worker: summaries", () => {
 
   it("goes on while audio breaks a thread; is told as unavailable when its own is lost or the worker stops", async () => {
     const { client, address, placement, server, pool } = await startWorker();
-    const summariser = new WorkerSummariser(placement, client, KEY);
+    const summariser = new WorkerSummariser({ placement, client, key: KEY });
     const threads = commandThreads();
     const probe = new TranscribeProbe(client.openTranscription(address, { key: KEY }));
     probe.open();

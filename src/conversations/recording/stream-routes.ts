@@ -89,13 +89,6 @@ export class AudioStreams implements QueueOwner {
     return this.#open.size;
   }
 
-  /** Number of bytes that wait to be stored. */
-  get bufferedBytes(): number {
-    let bytes = 0;
-    for (const stream of this.#open.values()) bytes += stream.buffered;
-    return bytes;
-  }
-
   /**
    * Takes over the session's stream; its previous owner can write nothing more. The caller has
    * checked the right to do so. Throws what `AudioStreamStore.take` does, `bad_request` for an

@@ -1,6 +1,5 @@
 import { AppError, toAppError } from "../../base/errors.ts";
-import type { Placement } from "../../inference/placement.ts";
-import type { WorkerClient } from "../../inference/worker-client.ts";
+import { WorkerCalls, type WorkerCallsOptions } from "../../inference/worker-calls.ts";
 import type { CommandNotifier } from "../../postgres/outbox.ts";
 import type { SummariseRequest, SummariseResponse, Summary } from "../../wire/gen/voice/v1/text.ts";
 import { TextServiceService } from "../../wire/gen/voice/v1/worker_services.ts";
@@ -53,26 +52,17 @@ const DEADLINE_MS = 60 * 60_000;
 
 /** Sends summaries to the least busy worker. */
 export class WorkerSummariser implements Summariser {
-  readonly #placement: Placement;
-  readonly #client: WorkerClient;
-  readonly #key: string | undefined;
+  readonly #calls: WorkerCalls;
 
-  constructor(placement: Placement, client: WorkerClient, key: string | undefined) {
-    this.#placement = placement;
-    this.#client = client;
-    this.#key = key;
+  constructor(options: WorkerCallsOptions) {
+    this.#calls = new WorkerCalls({ absentMs: 0, ...options });
   }
 
   async summarise(request: SummariseRequest, options: SummariseOptions): Promise<Summary> {
-    const address = this.#placement.pickForText();
-    if (address === undefined) {
-      throw new AppError("overloaded", "No worker is running; the summary waits until one is.");
-    }
     let summary: Summary | undefined;
     let hasBegun = false;
     try {
-      await this.#client.stream(address, TextServiceService.summarise, request, {
-        key: this.#key,
+      await this.#calls.call(TextServiceService.summarise, request, {
         deadlineMs: DEADLINE_MS,
         signal: options.signal,
         onMessage: ({ message }: SummariseResponse) => {
@@ -82,20 +72,16 @@ export class WorkerSummariser implements Summariser {
         onBegun: () => {
           hasBegun = true;
         },
+        purpose: "summarise",
+        // The queue repeats it, and counts how often.
+        attempts: 1,
       });
     } catch (cause) {
       const error = toAppError(cause);
-      if (options.signal.aborted) throw error;
-      if (error.retryable && error.code !== "overloaded") this.#placement.failed(address, "text");
+      if (options.signal.aborted || hasBegun || error.code !== "unavailable") throw error;
       // Then the job waits and no attempt is counted.
-      if (error.code === "unavailable" && !hasBegun) {
-        throw new AppError("overloaded", "The worker is away; the summary waits for the next.", {
-          cause: error,
-        });
-      }
-      throw error;
+      throw new AppError("overloaded", "The summary waits for a worker.", { cause: error });
     }
-    this.#placement.succeeded(address, "text");
     if (summary !== undefined) return summary;
     throw new AppError("unavailable", "The worker ended before the summary was there.");
   }

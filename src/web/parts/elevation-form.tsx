@@ -1,10 +1,10 @@
 import { LockOpen } from "lucide-preact";
 import type { VNode } from "preact";
 import { useId, useState } from "preact/hooks";
-import { messageOf } from "../api/client.ts";
 import { elevate } from "../api/elevation.ts";
 import type { ElevationScope } from "../api/elevation-record.ts";
 import { Alert } from "./alert.tsx";
+import { useDeed } from "./deed.ts";
 import { Dialog } from "./dialog.tsx";
 
 const MINUTES = [15, 30, 60, 120, 240] as const;
@@ -20,26 +20,19 @@ interface FormProps {
 /** The reason for which an administrator sees the words of others, and for how long. */
 export function ElevationForm({ place, onOpen }: FormProps): VNode {
   const id = useId();
-  const [error, setError] = useState("");
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, error, run } = useDeed();
   const [length, setLength] = useState(0);
   const submit = async (fields: FormData) => {
-    setError("");
-    setBusy(true);
-    try {
-      await elevate(String(fields.get("reason")).trim(), place, Number(fields.get("minutes")));
-      onOpen();
-    } catch (error) {
-      setError(messageOf(error));
-      setBusy(false);
-    }
+    await elevate(String(fields.get("reason")).trim(), place, Number(fields.get("minutes")));
+    onOpen();
   };
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void submit(new FormData(event.currentTarget));
+        const fields = new FormData(event.currentTarget);
+        void run(() => submit(fields));
       }}
     >
       <div class="field">

@@ -4,7 +4,7 @@ import { Alert } from "./alert.tsx";
 import { useDeed } from "./deed.ts";
 import { Dialog } from "./dialog.tsx";
 
-interface FormDialogProps {
+export interface FormDialogProps {
   title: string;
   /** What the button says that does it. */
   submit: string;

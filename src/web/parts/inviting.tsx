@@ -1,17 +1,16 @@
 import { Copy, Mail } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { messageOf } from "../api/client.ts";
 import type { SentInvitation } from "../api/records.ts";
 import { Alert } from "./alert.tsx";
 import { copyText } from "./copying.ts";
 import { useDeed } from "./deed.ts";
-import { MoreButton } from "./more-button.tsx";
+import { MoreButton } from "./page-list.tsx";
 import { usePages } from "./pages.ts";
 import { RecordList, RecordRow } from "./record-row.tsx";
 import { Failure } from "./states.tsx";
 import { momentOf } from "./times.ts";
-import { showToast } from "./toasts.tsx";
+import { attempt, showToast } from "./toasts.tsx";
 
 interface SentOne {
   /** False where letters do not leave the machine. */
@@ -129,10 +128,10 @@ function InvitedRow({ invitation, onWithdraw }: RowProps): VNode {
   const { to_email: address = "somebody by their id", expires_at: end, role } = invitation;
   const { isBusy, run } = useDeed();
   const take = () =>
-    onWithdraw().then(
-      () => showToast("The invitation is taken back."),
-      (error: unknown) => showToast(messageOf(error)),
-    );
+    attempt(async () => {
+      await onWithdraw();
+      showToast("The invitation is taken back.");
+    });
   return (
     <RecordRow
       icon={<Mail size={17} aria-hidden="true" />}

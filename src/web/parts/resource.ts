@@ -5,7 +5,7 @@ type Resource<T> =
   | { readonly kind: "ready"; readonly value: T }
   | { readonly kind: "failed"; readonly error: unknown };
 
-interface Loaded<T> {
+export interface Loaded<T> {
   readonly state: Resource<T>;
   /** Asks again; what is shown stays until the answer is there. */
   readonly reload: () => void;

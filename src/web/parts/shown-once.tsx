@@ -2,6 +2,7 @@ import { Copy } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { copyText } from "./copying.ts";
+import { TextField } from "./fields.tsx";
 
 interface ShownOnceProps {
   label: string;
@@ -13,16 +14,14 @@ export function ShownOnce({ label, value }: ShownOnceProps): VNode {
   const [isCopied, setCopied] = useState(false);
   return (
     <div class="stack">
-      <label class="field">
-        <span>{label}; it is shown this once</span>
-        <input
-          class="input mono"
-          readOnly
-          value={value}
-          onFocus={({ currentTarget }) => currentTarget.select()}
-          onCopy={() => setCopied(true)}
-        />
-      </label>
+      <TextField
+        label={`${label}; it is shown this once`}
+        class="input mono"
+        readOnly
+        value={value}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+        onCopy={() => setCopied(true)}
+      />
       <div>
         <button
           type="button"

@@ -2,9 +2,15 @@ import { CircleAlert, CloudOff, RotateCw } from "lucide-preact";
 import type { ComponentChildren, VNode } from "preact";
 import { Unreachable } from "../../client/errors.ts";
 import { messageOf } from "../api/client.ts";
+import type { Loaded } from "./resource.ts";
+
+interface LoadingProps {
+  what: string;
+  lines?: number | undefined;
+}
 
 /** Grey lines in the place of what is being loaded. */
-export function Loading({ what, lines = 5 }: { what: string; lines?: number }): VNode {
+export function Loading({ what, lines = 5 }: LoadingProps): VNode {
   const widths = ["70%", "92%", "58%", "84%", "76%", "64%", "88%"];
   return (
     <div class="stack" role="status" aria-label={`Loading ${what}`}>
@@ -58,4 +64,14 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       )}
     </div>
   );
+}
+
+interface AwaitedProps extends LoadingProps {
+  of: Pick<Loaded<unknown>, "state" | "reload">;
+}
+
+/** In the place of what is not there yet: that it is on its way, or why it is not. */
+export function Awaited({ of: { state, reload }, ...props }: AwaitedProps): VNode | null {
+  if (state.kind === "loading") return <Loading {...props} />;
+  return state.kind === "failed" ? <Failure error={state.error} retry={reload} /> : null;
 }

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { X } from "lucide-preact";
 import type { VNode } from "preact";
+import { messageOf } from "../api/client.ts";
 
 /** What one can do about what a toast tells. */
 interface ToastAction {
@@ -34,6 +35,15 @@ export function showToast(text: string, action?: ToastAction, topic?: string): v
     .filter((each) => topic === undefined || each.topic !== topic);
   toasts.value = [...older.slice(-2), { id, text, action, topic }];
   setTimeout(() => forget(id), action === undefined ? SHOWN_MS : SHOWN_WITH_ACTION_MS);
+}
+
+/** Does it, and tells why when it fails. Never rejects. */
+export async function attempt(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    showToast(messageOf(error));
+  }
 }
 
 function forget(id: number): void {

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { call } from "../api/client.ts";
 import type { Workspace } from "../api/records.ts";
+import { Choice, Options } from "./fields.tsx";
 import { ownWorkspaces } from "./own-workspaces.ts";
 import { useResource } from "./resource.ts";
 
@@ -30,11 +31,7 @@ export function WorkspaceField({ workspaces, chosen }: WorkspaceFieldProps): VNo
     <label class="field">
       <span>Workspace</span>
       <select class="input" name="workspace" required>
-        {workspaces.map(({ id, name }) => (
-          <option key={id} value={id} selected={id === chosen}>
-            {name}
-          </option>
-        ))}
+        <Options of={workspaces} chosen={chosen} />
       </select>
     </label>
   );
@@ -52,18 +49,12 @@ export function WorkspaceFilter(props: WorkspaceFilterProps): VNode | null {
   const { workspaces, chosen, onChoose } = props;
   if (workspaces.length < 2) return null;
   return (
-    <select
+    <Choice
       class="input filter"
       aria-label="Workspace"
       value={chosen}
-      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-    >
-      <option value="">All workspaces</option>
-      {workspaces.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
+      of={[{ id: "", name: "All workspaces" }, ...workspaces]}
+      onChoose={onChoose}
+    />
   );
 }

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useId } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { Workspace } from "../api/records.ts";
+import { Choice } from "../parts/fields.tsx";
 import { useResource } from "../parts/resource.ts";
 import { type LanguageChoice, languageName, languagesFor } from "./languages.ts";
 
@@ -38,31 +39,27 @@ export function LanguageField({ spoken, isField = false }: LanguageProps): VNode
   const id = useId();
   if (choices.length === 0) return null;
   const expected = languageName(own);
-  const select = (
-    <select
+  const said = (name: string) => (isField ? name : `Language: ${name}`);
+  const choice = (
+    <Choice
       id={id}
       class={isField ? "input" : "input filter"}
       aria-label={isField ? undefined : "Language of what is uploaded"}
       value={language}
-      onChange={({ currentTarget }) => {
-        chosen.value = currentTarget.value;
+      of={[
+        { id: "", name: said(isField ? `${expected}, as in this workspace` : expected) },
+        ...choices.map(({ tag, name }) => ({ id: tag, name: said(name) })),
+      ]}
+      onChoose={(tag) => {
+        chosen.value = tag;
       }}
-    >
-      <option value="">
-        {isField ? `${expected}, as in this workspace` : `Language: ${expected}`}
-      </option>
-      {choices.map(({ tag, name }) => (
-        <option key={tag} value={tag}>
-          {isField ? name : `Language: ${name}`}
-        </option>
-      ))}
-    </select>
+    />
   );
-  if (!isField) return select;
+  if (!isField) return choice;
   return (
     <div class="field">
       <label for={id}>Language</label>
-      {select}
+      {choice}
     </div>
   );
 }

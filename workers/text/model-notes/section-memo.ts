@@ -27,10 +27,6 @@ export class SectionMemo<T> {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#kept.size;
-  }
-
   /**
    * The answer that is kept or on its way, else the one that `make` gives. Rejects as `make` does, and then
    * keeps nothing; what another caller has given up is made anew.

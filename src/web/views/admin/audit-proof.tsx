@@ -54,7 +54,7 @@ export function AuditProof(): VNode {
 function ask(from: ChainPosition | undefined, head: string | undefined, signal: AbortSignal) {
   const query = {
     ...(from === undefined ? {} : { from_seq: from.seq, from_hash: from.hash }),
-    ...(head === undefined ? {} : { head }),
+    head,
   };
   return call((api) => api.GET("/admin/audit/verify", { params: { query }, signal }));
 }

@@ -2,10 +2,10 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { AuditEntry } from "../../api/records.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { MoreButton } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { Awaited, NothingFits } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { AuditFilterBar, type AuditFilters, NO_FILTERS } from "./audit-filters.tsx";
 import { AuditProof } from "./audit-proof.tsx";
@@ -28,8 +28,7 @@ export function AuditTab(): VNode {
     <div class="stack">
       <AuditProof />
       <AuditFilterBar filters={filters} onChange={setFilters} />
-      {state.kind === "loading" && <Loading what="the audit log" lines={7} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="the audit log" lines={7} />
       {state.kind === "ready" && items.length === 0 && (
         <NothingFits title="No entry fits" onAll={() => setFilters(NO_FILTERS)} />
       )}
@@ -49,12 +48,12 @@ function page(filters: AuditFilters, cursor: string | undefined) {
   const { kind, actor, session, from, to } = filters;
   const query = {
     limit: PAGE,
-    ...(kind === "" ? {} : { kind }),
+    kind: kind || undefined,
     ...(actor === "" ? {} : { actor_id: idIn(actor) }),
     ...(session === "" ? {} : { session_id: idIn(session) }),
     ...(from === "" ? {} : { from: new Date(from).toISOString() }),
     ...(to === "" ? {} : { to: new Date(to).toISOString() }),
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   };
   return call((api) => api.GET("/admin/audit", { params: { query } }));
 }

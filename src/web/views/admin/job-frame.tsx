@@ -4,7 +4,7 @@ import { Link } from "wouter-preact";
 import { elevations } from "../../api/elevation.ts";
 import { useRefreshing } from "../../parts/refreshing.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { isUnderWay, type JobStatus } from "./job-status.tsx";
 
 const REFRESH_MS = 3_000;
@@ -30,8 +30,7 @@ export function JobFrame<J extends Pick<Parameters<typeof JobStatus>[0], "status
       <Link href="/admin/jobs" class="row admin-back">
         <ArrowLeft size={16} aria-hidden="true" /> All jobs
       </Link>
-      {state.kind === "loading" && <Loading what="the job" lines={6} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="the job" lines={6} />
       {job && children(job, reload)}
     </div>
   );

@@ -4,11 +4,12 @@ import type { VNode } from "preact";
 import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { SummarisationJobItem, TranscriptionJobItem } from "../../api/records.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { Choice, named } from "../../parts/fields.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
-import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { Empty, NothingFits } from "../../parts/states.tsx";
 import { lengthOf, momentOf } from "../../parts/times.ts";
 import { idIn } from "./fields.ts";
 import { JOB_STATUSES, JobStatus } from "./job-status.tsx";
@@ -61,24 +62,21 @@ export function JobsTab(): VNode {
     (cursor) => page(chosen, cursor),
     [chosen],
   );
-  const { state, items, reload, more } = list;
-  useRefreshing(reload, items.length <= PAGE ? REFRESH_MS : undefined);
+  useRefreshing(list.reload, list.items.length <= PAGE ? REFRESH_MS : undefined);
   const workspaces = new Map(names.map(({ id, name }) => [id, name]));
   const isNarrowed = chosen.status + chosen.workspaceId + chosen.sessionId !== "";
   return (
     <div class="stack">
       <FilterBar workspaces={names} />
-      {state.kind === "loading" && <Loading what="jobs" />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {state.kind === "ready" && items.length === 0 && <NoJobs isNarrowed={isNarrowed} />}
-      {items.length > 0 && (
-        <RecordList label="Jobs">
-          {items.map((job) => (
-            <JobRow key={job.id} job={job} workspace={workspaces.get(job.workspace_id)} />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={more} label="Show older ones" />
+      <PageList
+        list={list}
+        what="jobs"
+        label="Jobs"
+        empty={<NoJobs isNarrowed={isNarrowed} />}
+        more="Show older ones"
+      >
+        {(job) => <JobRow job={job} workspace={workspaces.get(job.workspace_id)} />}
+      </PageList>
     </div>
   );
 }
@@ -87,10 +85,10 @@ function page({ kind, status, workspaceId, sessionId }: Filters, cursor: string 
   const session = idIn(sessionId);
   const query = {
     limit: PAGE,
-    ...(status === "" ? {} : { status }),
-    ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
-    ...(session === "" ? {} : { session_id: session }),
-    ...(cursor === undefined ? {} : { cursor }),
+    status: status || undefined,
+    workspace_id: workspaceId || undefined,
+    session_id: session || undefined,
+    cursor,
   };
   if (kind === "summary") {
     return call((api) => api.GET("/admin/jobs/summarisations", { params: { query } }));
@@ -105,45 +103,30 @@ function FilterBar({ workspaces }: { workspaces: ReturnType<typeof useWorkspaces
   };
   return (
     <div class="row admin-filters">
-      <select
+      <Choice
         class="input filter"
         aria-label="Kind of job"
         value={chosen.kind}
-        onChange={({ currentTarget }) =>
-          change({ kind: currentTarget.value === "summary" ? "summary" : "transcription" })
-        }
-      >
-        <option value="transcription">Transcriptions</option>
-        <option value="summary">Summaries</option>
-      </select>
-      <select
+        of={[
+          { id: "transcription", name: "Transcriptions" },
+          { id: "summary", name: "Summaries" },
+        ]}
+        onChoose={(kind) => change({ kind })}
+      />
+      <Choice
         class="input filter"
         aria-label="State"
         value={chosen.status}
-        onChange={({ currentTarget }) =>
-          change({ status: JOB_STATUSES.find((each) => each === currentTarget.value) ?? "" })
-        }
-      >
-        <option value="">Any state</option>
-        {JOB_STATUSES.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-      <select
+        of={[{ id: "", name: "Any state" }, ...named(JOB_STATUSES)]}
+        onChoose={(status) => change({ status })}
+      />
+      <Choice
         class="input filter"
         aria-label="Workspace"
         value={chosen.workspaceId}
-        onChange={({ currentTarget }) => change({ workspaceId: currentTarget.value })}
-      >
-        <option value="">All workspaces</option>
-        {workspaces.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
+        of={[{ id: "", name: "All workspaces" }, ...workspaces]}
+        onChoose={(workspaceId) => change({ workspaceId })}
+      />
       <input
         class="input filter"
         type="search"

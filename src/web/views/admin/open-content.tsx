@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ElevationForm } from "../../parts/elevation-form.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { showToast } from "../../parts/toasts.tsx";
 
@@ -16,21 +17,12 @@ export function OpenContent({ onClose }: { onClose: () => void }): VNode {
         Words and sound of others are hidden from you. The reason and every read stand in the audit
         log. The bar at the top shows for how long they are open, and ends it.
       </p>
-      <label class="field">
-        <span>Of</span>
-        <select
-          class="input"
-          value={workspaceId}
-          onChange={({ currentTarget }) => choose(currentTarget.value)}
-        >
-          <option value="">all sessions</option>
-          {workspaces.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Of"
+        value={workspaceId}
+        of={[{ id: "", name: "all sessions" }, ...workspaces]}
+        onChoose={choose}
+      />
       <ElevationForm
         place={workspaceId === "" ? {} : { workspace_id: workspaceId }}
         onOpen={() => {

@@ -1,31 +1,28 @@
 import { CircleX, RotateCw, Trash2 } from "lucide-preact";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 
 const PAGE = 20;
 
 /** Commands that failed so often that the service tries them no more; `count` is how many there are. */
 export function ParkedCommands({ count }: { count: number }): VNode {
-  const { state, items, reload, more } = usePages(page, []);
+  const list = usePages(page, []);
+  const { reload } = list;
   useEffect(reload, [count, reload]);
   const [dropping, setDropping] = useState<string | undefined>();
-  const retry = async (body: { ids: string[] } | { all: true }) => {
-    try {
+  const retry = (body: { ids: string[] } | { all: true }) =>
+    attempt(async () => {
       const answer = await call((api) => api.POST("/admin/outbox/retry", { body }));
       showToast(answer.message);
       reload();
-    } catch (error) {
-      showToast(messageOf(error));
-    }
-  };
+    });
   return (
     <section class="stack" aria-labelledby="parked">
       <div class="row">
@@ -34,35 +31,25 @@ export function ParkedCommands({ count }: { count: number }): VNode {
           <RotateCw size={16} aria-hidden="true" /> Try all again
         </button>
       </div>
-      {state.kind === "loading" && <Loading what="the commands" lines={2} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {items.length > 0 && (
-        <RecordList label="Commands that failed too often">
-          {items.map(({ id, type, attempts, parked_at: at, reason }) => (
-            <RecordRow
-              key={id}
-              icon={<CircleX size={18} aria-hidden="true" />}
-              title={type}
-              facts={[`${attempts} attempts`, `given up ${momentOf(at)}`, reason]}
-              actions={
-                <>
-                  <IconButton
-                    label={`Try ${type} again`}
-                    Icon={RotateCw}
-                    onClick={() => void retry({ ids: [id] })}
-                  />
-                  <IconButton
-                    label={`Drop ${type}`}
-                    Icon={Trash2}
-                    onClick={() => setDropping(id)}
-                  />
-                </>
-              }
-            />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={more} />
+      <PageList list={list} what="the commands" lines={2} label="Commands that failed too often">
+        {({ id, type, attempts, parked_at: at, reason }) => (
+          <RecordRow
+            icon={<CircleX size={18} aria-hidden="true" />}
+            title={type}
+            facts={[`${attempts} attempts`, `given up ${momentOf(at)}`, reason]}
+            actions={
+              <>
+                <IconButton
+                  label={`Try ${type} again`}
+                  Icon={RotateCw}
+                  onClick={() => void retry({ ids: [id] })}
+                />
+                <IconButton label={`Drop ${type}`} Icon={Trash2} onClick={() => setDropping(id)} />
+              </>
+            }
+          />
+        )}
+      </PageList>
       {dropping !== undefined && (
         <FormDialog
           title="Drop the command?"
@@ -82,7 +69,7 @@ export function ParkedCommands({ count }: { count: number }): VNode {
 }
 
 function page(cursor: string | undefined) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { limit: PAGE, cursor };
   return call((api) => api.GET("/admin/outbox", { params: { query } }));
 }
 

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { call } from "../../api/client.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { showToast } from "../../parts/toasts.tsx";
@@ -50,10 +51,12 @@ export function RedoDialog({ jobId, onClose, onQueued }: RedoProps): VNode {
           ))}
         </select>
       </label>
-      <label class="field">
-        <span>Language, such as en or de-DE; empty for that of the session</span>
-        <input class="input" name="language" maxLength={35} autocomplete="off" />
-      </label>
+      <TextField
+        label="Language, such as en or de-DE; empty for that of the session"
+        name="language"
+        maxLength={35}
+        autocomplete="off"
+      />
       <label class="field">
         <span>Words to expect, one a line; empty for those of the session</span>
         <textarea class="input" name="vocabulary" />

@@ -2,10 +2,10 @@ import { Ban, ExternalLink, RotateCcw } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { TranscriptionJob } from "../../api/records.ts";
 import { lengthOf, momentOf } from "../../parts/times.ts";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 import { Facts } from "./facts.tsx";
 import { JobFrame } from "./job-frame.tsx";
 import { isUnderWay, JobStatus } from "./job-status.tsx";
@@ -26,12 +26,10 @@ export function TranscriptionDetail({ id }: { id: string }): VNode {
 function Detail({ job, reload }: { job: TranscriptionJob; reload: () => void }): VNode {
   const [isRedoing, setRedoing] = useState(false);
   const cancel = async () => {
-    try {
+    await attempt(async () => {
       await call((api) => api.POST("/jobs/{id}/cancel", { params: { path: { id: job.id } } }));
       showToast("The job is cancelled.");
-    } catch (error) {
-      showToast(messageOf(error));
-    }
+    });
     reload();
   };
   return (

@@ -4,6 +4,7 @@ import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { User } from "../../api/records.ts";
 import { ElevationDialog } from "../../parts/elevation-form.tsx";
+import { named, Options, TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { ROLES } from "./roles.ts";
@@ -34,18 +35,15 @@ export function NewUserDialog({
   };
   return (
     <FormDialog title="New user" submit="Make the account" onClose={onClose} onSubmit={make}>
-      <label class="field">
-        <span>E-mail</span>
-        <input class="input" type="email" name="email" required autocomplete="off" />
-      </label>
-      <label class="field">
-        <span>Name</span>
-        <input class="input" name="name" maxLength={100} autocomplete="off" />
-      </label>
-      <label class="field">
-        <span>First password; they can change it, or sign in with a mailed link</span>
-        <input class="input" type="password" name="password" required autocomplete="new-password" />
-      </label>
+      <TextField label="E-mail" type="email" name="email" required autocomplete="off" />
+      <TextField label="Name" name="name" maxLength={100} autocomplete="off" />
+      <TextField
+        label="First password; they can change it, or sign in with a mailed link"
+        type="password"
+        name="password"
+        required
+        autocomplete="new-password"
+      />
       <RoleField chosen="participant" />
     </FormDialog>
   );
@@ -85,10 +83,7 @@ export function EditUserDialog({ user, onClose, onSaved }: EditProps): VNode {
         onClose={onClose}
         onSubmit={save}
       >
-        <label class="field">
-          <span>Name</span>
-          <input class="input" name="name" maxLength={100} defaultValue={user.name} />
-        </label>
+        <TextField label="Name" name="name" maxLength={100} defaultValue={user.name} />
         <RoleField chosen={user.role} />
         <p class="soft small">
           A participant sees what is theirs and shared with them. A moderator also hears the
@@ -149,11 +144,7 @@ function RoleField({ chosen }: { chosen: User["role"] }): VNode {
     <label class="field">
       <span>Role</span>
       <select class="input" name="role">
-        {ROLES.map((each) => (
-          <option key={each} value={each} selected={each === chosen}>
-            {each}
-          </option>
-        ))}
+        <Options of={named(ROLES)} chosen={chosen} />
       </select>
     </label>
   );

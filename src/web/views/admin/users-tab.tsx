@@ -4,10 +4,11 @@ import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { User } from "../../api/records.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { Choice, named } from "../../parts/fields.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
+import { NothingFits } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { ROLES } from "./roles.ts";
 import { DisableDialog, EditUserDialog, NewUserDialog } from "./user-dialogs.tsx";
@@ -31,10 +32,7 @@ type Asked =
 export function UsersTab(): VNode {
   const [filters, setFilters] = useState(NONE);
   const [asked, ask] = useState<Asked>();
-  const { state, items, reload, more, put } = usePages<User>(
-    (cursor) => page(filters, cursor),
-    [filters],
-  );
+  const list = usePages<User>((cursor) => page(filters, cursor), [filters]);
   const close = () => ask(undefined);
   return (
     <div class="stack">
@@ -44,23 +42,20 @@ export function UsersTab(): VNode {
           <UserPlus size={17} aria-hidden="true" /> New user
         </button>
       </div>
-      {state.kind === "loading" && <Loading what="users" />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {state.kind === "ready" && items.length === 0 && (
-        <NothingFits title="Nobody fits" onAll={() => setFilters(NONE)} />
+      <PageList
+        list={list}
+        what="users"
+        label="Users"
+        empty={<NothingFits title="Nobody fits" onAll={() => setFilters(NONE)} />}
+      >
+        {(user) => <UserRow user={user} ask={(kind) => ask({ kind, user })} />}
+      </PageList>
+      {asked?.kind === "new" && <NewUserDialog onClose={close} onMade={list.put} />}
+      {asked?.kind === "edit" && (
+        <EditUserDialog user={asked.user} onClose={close} onSaved={list.put} />
       )}
-      {items.length > 0 && (
-        <RecordList label="Users">
-          {items.map((user) => (
-            <UserRow key={user.id} user={user} ask={(kind) => ask({ kind, user })} />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={more} />
-      {asked?.kind === "new" && <NewUserDialog onClose={close} onMade={put} />}
-      {asked?.kind === "edit" && <EditUserDialog user={asked.user} onClose={close} onSaved={put} />}
       {asked?.kind === "disable" && (
-        <DisableDialog user={asked.user} onClose={close} onChanged={reload} />
+        <DisableDialog user={asked.user} onClose={close} onChanged={list.reload} />
       )}
     </div>
   );
@@ -69,10 +64,10 @@ export function UsersTab(): VNode {
 async function page({ words, role, state }: Filters, cursor: string | undefined) {
   const query = {
     limit: PAGE,
-    ...(words === "" ? {} : { q: words }),
-    ...(role === "" ? {} : { role }),
+    q: words || undefined,
+    role: role || undefined,
     ...(state === "" ? {} : { disabled: state === "disabled" }),
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   };
   const answer = await call((api) => api.GET("/users", { params: { query } }));
   // Administrators, and nobody else comes here, get whole records.
@@ -106,36 +101,24 @@ function FilterBar({ filters, onChange }: FilterProps): VNode {
           }
         />
       </form>
-      <select
+      <Choice
         class="input filter"
         aria-label="Role"
         value={filters.role}
-        onChange={({ currentTarget }) =>
-          onChange({
-            ...filters,
-            role: ROLES.find((each) => each === currentTarget.value) ?? "",
-          })
-        }
-      >
-        <option value="">Any role</option>
-        {ROLES.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-      <select
+        of={[{ id: "", name: "Any role" }, ...named(ROLES)]}
+        onChoose={(role) => onChange({ ...filters, role })}
+      />
+      <Choice
         class="input filter"
         aria-label="State"
         value={filters.state}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ ...filters, state: value === "active" || value === "disabled" ? value : "" })
-        }
-      >
-        <option value="">Enabled or not</option>
-        <option value="active">Enabled</option>
-        <option value="disabled">Disabled</option>
-      </select>
+        of={[
+          { id: "", name: "Enabled or not" },
+          { id: "active", name: "Enabled" },
+          { id: "disabled", name: "Disabled" },
+        ]}
+        onChoose={(state) => onChange({ ...filters, state })}
+      />
     </>
   );
 }

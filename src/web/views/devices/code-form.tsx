@@ -5,6 +5,7 @@ import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { QrCode } from "../../parts/qr-code.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { WorkspaceField } from "../../parts/workspaces.tsx";
@@ -42,25 +43,25 @@ export function CodeForm({ code: given, workspaces, onPair }: CodeFormProps): VN
       }}
     >
       {given !== "" && <CodeState code={codeIn(given)} />}
-      <label class="field">
-        <span>Code on the device</span>
-        <input
-          class="input pairing-code"
-          required
-          maxLength={200}
-          autocomplete="off"
-          autocapitalize="characters"
-          spellcheck={false}
-          placeholder="BCDF-GHJK"
-          value={code}
-          onInput={({ currentTarget }) => setCode(currentTarget.value)}
-          onBlur={() => setCode(codeIn(code))}
-        />
-      </label>
-      <label class="field">
-        <span>Name, if you want to give it another</span>
-        <input class="input" name="name" maxLength={200} placeholder="Meeting room" />
-      </label>
+      <TextField
+        label="Code on the device"
+        class="input pairing-code"
+        required
+        maxLength={200}
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck={false}
+        placeholder="BCDF-GHJK"
+        value={code}
+        onInput={({ currentTarget }) => setCode(currentTarget.value)}
+        onBlur={() => setCode(codeIn(code))}
+      />
+      <TextField
+        label="Name, if you want to give it another"
+        name="name"
+        maxLength={200}
+        placeholder="Meeting room"
+      />
       <WorkspaceField workspaces={workspaces} />
       <Alert text={error} />
       <div>

@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Device } from "../../api/records.ts";
-import { Dialog } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { type DeviceKey, KeyShown } from "./key-shown.tsx";
 
@@ -32,17 +32,14 @@ export function EditDialog({
   };
   return (
     <FormDialog title="Rename and rights" submit="Save" onSubmit={save} onClose={onClose}>
-      <label class="field">
-        <span>Name</span>
-        <input
-          class="input"
-          name="name"
-          required
-          pattern=".*\S.*"
-          maxLength={200}
-          defaultValue={device.name}
-        />
-      </label>
+      <TextField
+        label="Name"
+        name="name"
+        required
+        pattern=".*\S.*"
+        maxLength={200}
+        defaultValue={device.name}
+      />
       {isOwn && (
         <div>
           <label class="check">
@@ -90,35 +87,17 @@ export function UnpairDialog({
 
 /** A fresh key for a program that lost its own. */
 export function KeyDialog({ device, onClose }: DialogProps): VNode {
-  const [key, setKey] = useState<DeviceKey | undefined>();
-  if (key !== undefined) {
-    return (
-      <Dialog title="The new key">
-        <KeyShown deviceKey={key} />
-        <div>
-          <button type="button" class="button" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Dialog>
-    );
-  }
-  return <AskForKey device={device} onKey={setKey} onClose={onClose} />;
-}
-
-function AskForKey({
-  device,
-  onKey,
-  onClose,
-}: DialogProps & { onKey: (key: DeviceKey) => void }): VNode {
-  const make = async () => {
-    const body = { device_id: device.id };
-    onKey(await call((api) => api.POST("/devices/pair/claim-auth", { body })));
-  };
-  // The key is shown in its place: nothing to shut.
+  const body = { device_id: device.id };
   return (
-    <FormDialog title="A new key?" submit="Make a new key" onSubmit={make} onClose={onClose} stays>
+    <SecretDialog<DeviceKey>
+      title="A new key?"
+      submit="Make a new key"
+      made="The new key"
+      make={() => call((api) => api.POST("/devices/pair/claim-auth", { body }))}
+      show={(key) => <KeyShown deviceKey={key} />}
+      onClose={onClose}
+    >
       <p>The key that it has now stays good for 24 h at most.</p>
-    </FormDialog>
+    </SecretDialog>
   );
 }

@@ -4,9 +4,9 @@ import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { account } from "../../api/account.ts";
 import type { Device, Workspace } from "../../api/records.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
-import { RecordList } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { Choice } from "../../parts/fields.tsx";
+import { PageList } from "../../parts/page-list.tsx";
+import { Empty, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces, WorkspaceFilter } from "../../parts/workspaces.tsx";
 import { DeviceRow } from "./device-row.tsx";
@@ -31,6 +31,10 @@ export function View({ params }: { params: Params }): VNode {
   const list = useDevices(workspaceId, status);
   const named = workspaces.state.kind === "ready" ? workspaces.state.value : [];
   const isNarrowed = workspaceId !== "" || status !== "paired";
+  const showAll = () => {
+    setWorkspace("");
+    setStatus("paired");
+  };
   const close = () => {
     setPairing(false);
     // The dialog makes a workspace for who had none.
@@ -42,35 +46,25 @@ export function View({ params }: { params: Params }): VNode {
     <ViewFrame title="Devices" head={<PairButton onClick={() => setPairing(true)} />}>
       <div class="row list-filters">
         <WorkspaceFilter workspaces={named} chosen={workspaceId} onChoose={setWorkspace} />
-        <select
+        <Choice
           class="input filter"
           aria-label="State"
           value={status}
-          onChange={({ currentTarget }) =>
-            setStatus(currentTarget.value === "revoked" ? "revoked" : "paired")
-          }
-        >
-          <option value="paired">Paired</option>
-          <option value="revoked">Unpaired</option>
-        </select>
+          of={[
+            { id: "paired", name: "Paired" },
+            { id: "revoked", name: "Unpaired" },
+          ]}
+          onChoose={setStatus}
+        />
         <OldBrowsers devices={list.items} me={account.value?.id ?? ""} onGone={list.drop} />
       </div>
-      {list.state.kind === "loading" && <Loading what="devices" />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
-      {list.state.kind === "ready" && list.items.length === 0 && (
-        <NoDevices
-          onPair={() => setPairing(true)}
-          onAll={
-            isNarrowed
-              ? () => {
-                  setWorkspace("");
-                  setStatus("paired");
-                }
-              : undefined
-          }
-        />
-      )}
-      {list.items.length > 0 && <Listed list={list} workspaces={named} />}
+      <Listed
+        list={list}
+        workspaces={named}
+        empty={
+          <NoDevices onPair={() => setPairing(true)} onAll={isNarrowed ? showAll : undefined} />
+        }
+      />
       {(isPairing || isLinked) && (
         <PairDialog key={params.code} code={params.code ?? ""} onClose={close} />
       )}
@@ -119,29 +113,26 @@ function NoDevices({ onPair, onAll }: NoDevicesProps): VNode {
 interface ListedProps {
   list: ReturnType<typeof useDevices>;
   workspaces: readonly Workspace[];
+  empty: VNode;
 }
 
-function Listed({ list, workspaces }: ListedProps): VNode {
+function Listed({ list, workspaces, empty }: ListedProps): VNode {
   const people = usePeople(list.items);
   const recordings = useRecordings();
   const names = new Map(workspaces.map(({ id, name }) => [id, name]));
   const placeOf = ({ workspace_id: id }: Device) => (id === undefined ? undefined : names.get(id));
   return (
-    <div class="stack">
-      <RecordList label="Devices">
-        {list.items.map((device) => (
-          <DeviceRow
-            key={device.id}
-            device={device}
-            workspace={placeOf(device)}
-            people={people.get(device.workspace_id ?? "") ?? []}
-            recording={recordings.get(device.id)}
-            onChanged={list.put}
-            onGone={() => list.drop(device.id)}
-          />
-        ))}
-      </RecordList>
-      <MoreButton more={list.more} />
-    </div>
+    <PageList list={list} what="devices" label="Devices" empty={empty}>
+      {(device) => (
+        <DeviceRow
+          device={device}
+          workspace={placeOf(device)}
+          people={people.get(device.workspace_id ?? "") ?? []}
+          recording={recordings.get(device.id)}
+          onChanged={list.put}
+          onGone={() => list.drop(device.id)}
+        />
+      )}
+    </PageList>
   );
 }

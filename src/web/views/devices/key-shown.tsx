@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { API_BASE } from "../../api/client.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { QrCode } from "../../parts/qr-code.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { momentOf } from "../../parts/times.ts";
@@ -17,15 +18,13 @@ export function KeyShown({ deviceKey }: { deviceKey: DeviceKey }): VNode {
   const all = JSON.stringify({ base_url: API_BASE, device_id: id, api_key: key });
   return (
     <div class="stack">
-      <label class="field">
-        <span>Device id</span>
-        <input
-          class="input mono"
-          readOnly
-          value={id}
-          onFocus={({ currentTarget }) => currentTarget.select()}
-        />
-      </label>
+      <TextField
+        label="Device id"
+        class="input mono"
+        readOnly
+        value={id}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+      />
       <ShownOnce label="Key" value={key} />
       <p class="small soft">
         Sent as <code>X-API-Key</code>, good until {momentOf(end)}. Before that the program fetches

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Device, Workspace } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { CodeForm } from "./code-form.tsx";
 import { FirstSign } from "./first-sign.tsx";
@@ -36,8 +36,7 @@ export function PairDialog({ code, onClose }: PairProps): VNode {
   }, [step.kind, state.kind]);
   return (
     <Dialog title={TITLES[step.kind]} onClose={step.kind === "made" ? undefined : onClose}>
-      {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="your workspaces" lines={3} />
       {state.kind === "ready" && step.kind === "asking" && (
         <div class="stack" ref={form}>
           <Asking way={step.way} code={code} workspaces={state.value} onStep={setStep} />

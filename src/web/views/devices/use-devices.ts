@@ -16,12 +16,7 @@ export type DeviceStatus = Device["status"];
 export function useDevices(workspaceId: string, status: DeviceStatus) {
   const list = usePages(
     (cursor) => {
-      const query = {
-        limit: PAGE,
-        status,
-        ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
-        ...(cursor === undefined ? {} : { cursor }),
-      };
+      const query = { limit: PAGE, status, workspace_id: workspaceId || undefined, cursor };
       return call((api) => api.GET("/devices", { params: { query } }));
     },
     [workspaceId, status],

@@ -5,7 +5,7 @@ import { Link } from "wouter-preact";
 import { clockTime } from "../../../wire/clock-time.ts";
 import type { Entity, Graph, GraphPath, Relation } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import type { Evidence } from "./evidence.ts";
 import { entityName } from "./graph-layout.ts";
@@ -46,8 +46,7 @@ export function EvidencePane(props: PaneProps): VNode {
         {sessions > 1 && ` in ${sessions} conversations`}
         {aliases.length > 0 && `; also ${aliases.join(", ")}`}
       </p>
-      {state.kind === "loading" && <Loading what="where it was said" lines={4} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="where it was said" lines={4} />
       {state.kind === "ready" && (
         <>
           <Moments evidence={state.value} />

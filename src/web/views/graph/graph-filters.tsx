@@ -1,15 +1,17 @@
 import type { VNode } from "preact";
 import type { Entity } from "../../api/records.ts";
+import { Choice } from "../../parts/fields.tsx";
 
-const TYPES: readonly { readonly id: Entity["type"]; readonly label: string }[] = [
-  { id: "person", label: "People" },
-  { id: "speaker", label: "Speakers" },
-  { id: "organisation", label: "Organisations" },
-  { id: "place", label: "Places" },
-  { id: "topic", label: "Topics" },
-  { id: "date", label: "Dates" },
-  { id: "money", label: "Money" },
-  { id: "number", label: "Numbers" },
+const TYPES: readonly { readonly id: GraphFilters["type"]; readonly name: string }[] = [
+  { id: "", name: "Everything" },
+  { id: "person", name: "People" },
+  { id: "speaker", name: "Speakers" },
+  { id: "organisation", name: "Organisations" },
+  { id: "place", name: "Places" },
+  { id: "topic", name: "Topics" },
+  { id: "date", name: "Dates" },
+  { id: "money", name: "Money" },
+  { id: "number", name: "Numbers" },
 ];
 
 export interface GraphFilters {
@@ -51,46 +53,31 @@ export function GraphFilterBar({ filters, onChange }: BarProps): VNode {
           onChange({ ...filters, words: currentTarget.value.trim() })
         }
       />
-      <select
+      <Choice
         class="input filter"
         aria-label="Kind"
         value={filters.type}
-        onChange={({ currentTarget }) => {
-          const found = TYPES.find(({ id }) => id === currentTarget.value);
-          onChange({ ...filters, type: found?.id ?? "" });
-        }}
-      >
-        <option value="">Everything</option>
-        {TYPES.map(({ id, label }) => (
-          <option key={id} value={id}>
-            {label}
-          </option>
-        ))}
-      </select>
-      <select
+        of={TYPES}
+        onChoose={(type) => onChange({ ...filters, type })}
+      />
+      <Choice
         class="input filter"
         aria-label="Mentions"
         value={filters.leastMentions}
-        onChange={({ currentTarget }) =>
-          onChange({ ...filters, leastMentions: Number(currentTarget.value) })
-        }
-      >
-        <option value="1">Mentioned at all</option>
-        <option value="2">Twice or more</option>
-        <option value="5">Five times or more</option>
-      </select>
-      <select
+        of={[
+          { id: 1, name: "Mentioned at all" },
+          { id: 2, name: "Twice or more" },
+          { id: 5, name: "Five times or more" },
+        ]}
+        onChoose={(leastMentions) => onChange({ ...filters, leastMentions })}
+      />
+      <Choice
         class="input filter"
         aria-label="How many"
         value={filters.most}
-        onChange={({ currentTarget }) =>
-          onChange({ ...filters, most: Number(currentTarget.value) })
-        }
-      >
-        <option value="25">The 25 most mentioned</option>
-        <option value="60">The 60 most mentioned</option>
-        <option value="150">The 150 most mentioned</option>
-      </select>
+        of={[25, 60, 150].map((most) => ({ id: most, name: `The ${most} most mentioned` }))}
+        onChoose={(most) => onChange({ ...filters, most })}
+      />
     </div>
   );
 }

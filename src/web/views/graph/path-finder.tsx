@@ -4,6 +4,7 @@ import { Link } from "wouter-preact";
 import type { Entity, Graph, GraphPath } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
+import { Options } from "../../parts/fields.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { voiceName } from "./evidence.ts";
 import { entityName } from "./graph-layout.ts";
@@ -33,11 +34,7 @@ export function PathFinder({ from, graph, find }: FinderProps): VNode | null {
       <h3>How is it connected?</h3>
       <div class="row graph-path-to">
         <select class="input" name="to" aria-label="Connected with">
-          {sorted.map((each) => (
-            <option key={each.id} value={each.id}>
-              {entityName(each)}
-            </option>
-          ))}
+          <Options of={sorted.map((each) => ({ id: each.id, name: entityName(each) }))} />
         </select>
         <button type="submit" class="button" aria-disabled={isBusy}>
           Show

@@ -4,7 +4,7 @@ import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { Entity, Graph } from "../../api/records.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import {
   type Evidence,
@@ -31,7 +31,7 @@ async function mentionsOf(
   const path = { id: workspaceId, entity_id: entityId };
   let cursor: string | undefined;
   for (let n = 0; n < MOST_PAGES; n += 1) {
-    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { limit: PAGE, cursor };
     try {
       const page = await call((api) =>
         api.GET("/workspaces/{id}/graph/entities/{entity_id}", { params: { path, query } }),
@@ -65,11 +65,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
   if (source !== undefined) return <GraphPage key={id} source={source} />;
   return (
     <ViewFrame title="Graph">
-      {state.kind === "failed" ? (
-        <Failure error={state.error} retry={reload} />
-      ) : (
-        <Loading what="the graph" lines={7} />
-      )}
+      <Awaited of={{ state, reload }} what="the graph" lines={7} />
     </ViewFrame>
   );
 }

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { spokenIn } from "./evidence.ts";
 import { graphQuery } from "./graph-filters.tsx";
@@ -22,11 +22,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
   if (source !== undefined) return <GraphPage key={id} source={source} />;
   return (
     <ViewFrame title="Graph">
-      {state.kind === "failed" ? (
-        <Failure error={state.error} retry={reload} />
-      ) : (
-        <Loading what="the graph" lines={7} />
-      )}
+      <Awaited of={{ state, reload }} what="the graph" lines={7} />
     </ViewFrame>
   );
 }

@@ -5,7 +5,7 @@ import { call, messageOf } from "../../api/client.ts";
 import type { Invitation } from "../../api/records.ts";
 import { openedInvitations } from "../../api/sign-in.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Awaited, Empty } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
@@ -18,8 +18,7 @@ export function View(): VNode {
   );
   return (
     <ViewFrame title="Invitations to you">
-      {state.kind === "loading" && <Loading what="invitations" lines={3} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="invitations" lines={3} />
       {state.kind === "ready" && state.value.items.length === 0 && (
         <Empty
           title="No open invitations"

@@ -8,6 +8,7 @@ import { call } from "../../api/client.ts";
 import { joinBeside } from "../../api/sign-in.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { useResource } from "../../parts/resource.ts";
 import { Failure, Loading } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
@@ -72,18 +73,15 @@ function JoinForm({ code }: { code: string }): VNode {
           ? `You are signed in as ${who.email}. The link lets you read along as a guest; if you belong to the conversation, it opens as yours.`
           : "The link leads to another conversation than the one that you are in."}
       </p>
-      <label class="field">
-        <span>Your name, as the others will see it</span>
-        <input
-          class="input"
-          name="name"
-          required
-          maxLength={80}
-          autocomplete="nickname"
-          value={name}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="Your name, as the others will see it"
+        name="name"
+        required
+        maxLength={80}
+        autocomplete="nickname"
+        value={name}
+        onInput={({ currentTarget }) => setName(currentTarget.value)}
+      />
       <Alert text={error} />
       <div>
         <button type="submit" class="button primary" aria-disabled={isBusy}>

@@ -16,12 +16,12 @@ export const SCOPES: Readonly<Record<Scope, string>> = {
 export const SCOPE_NAMES = Object.keys(SCOPES) as Scope[];
 
 /** For how long a key may live, in days. */
-export const LIFETIMES: readonly { readonly days: number; readonly label: string }[] = [
-  { days: 30, label: "30 days" },
-  { days: 90, label: "90 days" },
-  { days: 365, label: "1 year" },
+export const LIFETIMES: readonly { readonly id: number; readonly name: string }[] = [
+  { id: 30, name: "30 days" },
+  { id: 90, name: "90 days" },
+  { id: 365, name: "1 year" },
   // The longest is two years to the millisecond, by the service's clock.
-  { days: 729, label: "2 years, less a day" },
+  { id: 729, name: "2 years, less a day" },
 ];
 
 const DAY_MS = 24 * 3_600_000;

@@ -5,9 +5,9 @@ import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { ServiceKey } from "../../api/records.ts";
 import { ActionMenu } from "../../parts/action-menu.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { RecordRow } from "../../parts/record-row.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { agoOf, momentOf } from "../../parts/times.ts";
 import { showToast } from "../../parts/toasts.tsx";
@@ -101,38 +101,26 @@ function RotateDialog({
   onMade,
   onClose,
 }: DialogProps & { onMade: () => void }): VNode {
-  const [secret, setSecret] = useState("");
-  const rotate = async () => {
+  const make = async () => {
     const params = { path: { id } };
     const made = await call((api) => api.POST("/api-keys/{id}/rotate", { params, body: {} }));
-    setSecret(made.key);
     onMade();
+    return made.key;
   };
-  if (secret !== "") {
-    return (
-      <Dialog title="The new secret">
-        <ShownOnce label={`New secret of “${name}”`} value={secret} />
-        <div>
-          <button type="button" class="button" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Dialog>
-    );
-  }
   return (
-    <FormDialog
+    <SecretDialog
       title="A new secret?"
       submit="Make a new secret"
-      stays
-      onSubmit={rotate}
+      made="The new secret"
+      make={make}
+      show={(secret) => <ShownOnce label={`New secret of “${name}”`} value={secret} />}
       onClose={onClose}
     >
       <p>
         The one that “{name}” has now works for 24 h more at most: time to change it where it is
         used.
       </p>
-    </FormDialog>
+    </SecretDialog>
   );
 }
 

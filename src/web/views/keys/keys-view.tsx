@@ -4,10 +4,10 @@ import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { ServiceKey } from "../../api/records.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { Choice } from "../../parts/fields.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { Empty, NothingFits } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces, WorkspaceFilter } from "../../parts/workspaces.tsx";
 import { KeyRow } from "./key-row.tsx";
@@ -26,6 +26,10 @@ export function View(): VNode {
   const named = workspaces.state.kind === "ready" ? workspaces.state.value : [];
   const names = new Map(named.map(({ id, name }) => [id, name]));
   const isNarrowed = workspaceId !== "" || status !== "";
+  const showAll = () => {
+    setWorkspace("");
+    setStatus("");
+  };
   const head = (
     <div class="push">
       <button type="button" class="button primary" onClick={() => setMaking(true)}>
@@ -41,40 +45,30 @@ export function View(): VNode {
       </p>
       <div class="row list-filters">
         <WorkspaceFilter workspaces={named} chosen={workspaceId} onChoose={setWorkspace} />
-        <StatusFilter chosen={status} onChoose={setStatus} />
-      </div>
-      {list.state.kind === "loading" && <Loading what="keys" />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
-      {list.state.kind === "ready" && list.items.length === 0 && (
-        <NoKeys
-          onMake={() => setMaking(true)}
-          onAll={
-            isNarrowed
-              ? () => {
-                  setWorkspace("");
-                  setStatus("");
-                }
-              : undefined
-          }
+        <Choice
+          class="input filter"
+          aria-label="State"
+          value={status}
+          of={STATUSES}
+          onChoose={setStatus}
         />
-      )}
-      {list.items.length > 0 && (
-        <div class="stack">
-          <RecordList label="API keys">
-            {list.items.map((key) => (
-              <KeyRow
-                key={key.id}
-                serviceKey={key}
-                workspace={names.get(key.workspace_id)}
-                onChanged={list.put}
-                onStale={list.reload}
-                onGone={() => list.drop(key.id)}
-              />
-            ))}
-          </RecordList>
-          <MoreButton more={list.more} />
-        </div>
-      )}
+      </div>
+      <PageList
+        list={list}
+        what="keys"
+        label="API keys"
+        empty={<NoKeys onMake={() => setMaking(true)} onAll={isNarrowed ? showAll : undefined} />}
+      >
+        {(key) => (
+          <KeyRow
+            serviceKey={key}
+            workspace={names.get(key.workspace_id)}
+            onChanged={list.put}
+            onStale={list.reload}
+            onGone={() => list.drop(key.id)}
+          />
+        )}
+      </PageList>
       {isMaking && (
         <NewKeyDialog
           chosen={workspaceId}
@@ -93,44 +87,19 @@ export function View(): VNode {
 function page(workspaceId: string, status: "" | ServiceKey["status"], cursor?: string) {
   const query = {
     limit: PAGE,
-    ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
-    ...(status === "" ? {} : { status }),
-    ...(cursor === undefined ? {} : { cursor }),
+    workspace_id: workspaceId || undefined,
+    status: status || undefined,
+    cursor,
   };
   return call((api) => api.GET("/api-keys", { params: { query } }));
 }
 
-const STATUSES: readonly { value: "" | ServiceKey["status"]; label: string }[] = [
-  { value: "", label: "Any state" },
-  { value: "active", label: "Active" },
-  { value: "suspended", label: "Suspended" },
-  { value: "expired", label: "Expired" },
+const STATUSES: readonly { id: "" | ServiceKey["status"]; name: string }[] = [
+  { id: "", name: "Any state" },
+  { id: "active", name: "Active" },
+  { id: "suspended", name: "Suspended" },
+  { id: "expired", name: "Expired" },
 ];
-
-interface StatusFilterProps {
-  chosen: "" | ServiceKey["status"];
-  onChoose: (status: "" | ServiceKey["status"]) => void;
-}
-
-function StatusFilter({ chosen, onChoose }: StatusFilterProps): VNode {
-  return (
-    <select
-      class="input filter"
-      aria-label="State"
-      value={chosen}
-      onChange={({ currentTarget }) => {
-        const found = STATUSES.find(({ value }) => value === currentTarget.value);
-        if (found) onChoose(found.value);
-      }}
-    >
-      {STATUSES.map(({ value, label }) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
-  );
-}
 
 interface NoKeysProps {
   onMake: () => void;

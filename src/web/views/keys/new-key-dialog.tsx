@@ -1,10 +1,10 @@
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { FormDialog } from "../../parts/form-dialog.tsx";
+import { Options, TextField } from "../../parts/fields.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { useOwnWorkspaces, WorkspaceField } from "../../parts/workspaces.tsx";
 import { inDays, LIFETIMES, SCOPE_NAMES, SCOPES, type Scope } from "./key-facts.ts";
 
@@ -17,28 +17,11 @@ interface NewKeyProps {
 
 /** Makes a key, and shows it. */
 export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
-  const [made, setMade] = useState<{ name: string; key: string } | undefined>();
   const { state, reload } = useOwnWorkspaces();
-  if (made !== undefined) {
-    return (
-      <Dialog title="Your new key">
-        <ShownOnce label={`Key “${made.name}”`} value={made.key} />
-        <p class="small soft">
-          Sent as the header <code>X-API-Key</code>. Keep it as you keep a password.
-        </p>
-        <div>
-          <button type="button" class="button" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Dialog>
-    );
-  }
   if (state.kind !== "ready") {
     return (
       <Dialog title="New key" onClose={onClose}>
-        {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="your workspaces" lines={3} />
       </Dialog>
     );
   }
@@ -51,22 +34,34 @@ export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
       scopes,
       expires_at: inDays(Number(fields.get("days"))),
     };
-    setMade(await call((api) => api.POST("/api-keys", { body })));
+    const made = await call((api) => api.POST("/api-keys", { body }));
     onMade();
+    return made;
   };
   return (
-    <FormDialog title="New key" submit="Make the key" stays onSubmit={make} onClose={onClose}>
-      <label class="field">
-        <span>What is it for?</span>
-        <input
-          class="input"
-          name="name"
-          required
-          pattern=".*\S.*"
-          maxLength={200}
-          placeholder="Archive export"
-        />
-      </label>
+    <SecretDialog
+      title="New key"
+      submit="Make the key"
+      made="Your new key"
+      make={make}
+      show={({ name, key }) => (
+        <>
+          <ShownOnce label={`Key “${name}”`} value={key} />
+          <p class="small soft">
+            Sent as the header <code>X-API-Key</code>. Keep it as you keep a password.
+          </p>
+        </>
+      )}
+      onClose={onClose}
+    >
+      <TextField
+        label="What is it for?"
+        name="name"
+        required
+        pattern=".*\S.*"
+        maxLength={200}
+        placeholder="Archive export"
+      />
       <WorkspaceField workspaces={state.value} chosen={chosen} />
       <fieldset class="choices">
         <legend>What may it do?</legend>
@@ -84,13 +79,9 @@ export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
       <label class="field">
         <span>It ends after</span>
         <select class="input" name="days" defaultValue="365">
-          {LIFETIMES.map(({ days, label }) => (
-            <option key={days} value={days} selected={days === 365}>
-              {label}
-            </option>
-          ))}
+          <Options of={LIFETIMES} chosen={365} />
         </select>
       </label>
-    </FormDialog>
+    </SecretDialog>
   );
 }

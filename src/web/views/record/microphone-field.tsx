@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
+import { Choice } from "../../parts/fields.tsx";
 import { letUseMicrophone } from "./microphone.ts";
 import {
   chosenMicrophone,
@@ -45,20 +46,11 @@ export function MicrophoneField({ onChoose }: { onChoose: (id: string) => void }
     );
   }
   return (
-    <label class="field">
-      <span>Microphone</span>
-      <select
-        class="input"
-        value={isThere ? chosen : ""}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-      >
-        <option value="">What the browser takes by itself</option>
-        {offered.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label="Microphone"
+      value={isThere ? chosen : ""}
+      of={[{ id: "", name: "What the browser takes by itself" }, ...offered]}
+      onChoose={onChoose}
+    />
   );
 }

@@ -6,8 +6,9 @@ import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
+import { Choice, Options, TextField } from "../../parts/fields.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
 import { LanguageField, useSpokenLanguage } from "../../uploads/language-field.tsx";
@@ -33,8 +34,7 @@ export function View(): VNode {
   }, [now]);
   return (
     <ViewFrame title="Record from this browser">
-      {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="your workspaces" lines={3} />
       {state.kind === "ready" && now.kind === "idle" && (
         <StartForm workspaces={state.value} error={now.error} />
       )}
@@ -77,24 +77,8 @@ function StartForm({ workspaces, error }: StartProps): VNode {
         void startRecording({ workspaceId, title, workshopId, language: spoken.language });
       }}
     >
-      <label class="field">
-        <span>Title</span>
-        <input class="input" name="title" maxLength={200} placeholder="What is it about?" />
-      </label>
-      <label class="field">
-        <span>Workspace</span>
-        <select
-          class="input"
-          value={workspaceId}
-          onChange={({ currentTarget }) => rememberWorkspace(currentTarget.value)}
-        >
-          {workspaces.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <TextField label="Title" name="title" maxLength={200} placeholder="What is it about?" />
+      <Choice label="Workspace" value={workspaceId} of={workspaces} onChoose={rememberWorkspace} />
       <LanguageField isField spoken={spoken} />
       <MicrophoneField onChoose={chooseMicrophone} />
       <WorkshopField workspaceId={workspaceId} />
@@ -129,12 +113,7 @@ function WorkshopField({ workspaceId }: WorkshopFieldProps): VNode | null {
     <label class="field">
       <span>Workshop, whose characters' names are expected</span>
       <select class="input" name="workshop">
-        <option value="">none</option>
-        {found.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        <Options of={[{ id: "", name: "none" }, ...found]} />
       </select>
     </label>
   );

@@ -66,11 +66,6 @@ export class SoundStream {
     });
   }
 
-  /** Bytes that the service has not stored yet. */
-  get unstored(): number {
-    return this.#sender.unstored;
-  }
-
   /** What the service has not stored yet. */
   get rest(): UnsentAudio {
     const { bytes, offset: from } = this.#sender.rest;

@@ -1,6 +1,7 @@
 import { Search, X } from "lucide-preact";
 import type { VNode } from "preact";
 import type { Device, Workspace } from "../../api/records.ts";
+import { Choice, TextField } from "../../parts/fields.tsx";
 import { type FilterChip, type SearchFilters, STATUSES } from "./search-filters.ts";
 
 interface FormProps {
@@ -53,38 +54,27 @@ function WhoAndWhen({ filters, tags, onChange }: FormProps): VNode {
   const { speaker, from, to } = filters;
   return (
     <>
-      <label class="field">
-        <span>Speaker</span>
-        <input
-          class="input"
-          value={speaker}
-          maxLength={200}
-          placeholder="A name, or its beginning"
-          onChange={({ currentTarget: { value } }) =>
-            onChange({ ...filters, speaker: value.trim() })
-          }
-        />
-      </label>
-      <label class="field">
-        <span>From</span>
-        <input
-          class="input"
-          type="date"
-          value={from}
-          max={to === "" ? undefined : to}
-          onChange={({ currentTarget: { value } }) => onChange({ ...filters, from: value })}
-        />
-      </label>
-      <label class="field">
-        <span>Until</span>
-        <input
-          class="input"
-          type="date"
-          value={to}
-          min={from === "" ? undefined : from}
-          onChange={({ currentTarget: { value } }) => onChange({ ...filters, to: value })}
-        />
-      </label>
+      <TextField
+        label="Speaker"
+        value={speaker}
+        maxLength={200}
+        placeholder="A name, or its beginning"
+        onChange={({ currentTarget: { value } }) => onChange({ ...filters, speaker: value.trim() })}
+      />
+      <TextField
+        label="From"
+        type="date"
+        value={from}
+        max={to === "" ? undefined : to}
+        onChange={({ currentTarget: { value } }) => onChange({ ...filters, from: value })}
+      />
+      <TextField
+        label="Until"
+        type="date"
+        value={to}
+        min={from === "" ? undefined : from}
+        onChange={({ currentTarget: { value } }) => onChange({ ...filters, to: value })}
+      />
       <label class="field">
         <span>Tag</span>
         <input
@@ -112,67 +102,29 @@ function WhoAndWhen({ filters, tags, onChange }: FormProps): VNode {
 function WhatTheyAre({ filters, workspaces, devices, onChange }: FormProps): VNode {
   return (
     <>
-      <label class="field">
-        <span>State</span>
-        <select
-          class="input"
-          value={filters.status}
-          onChange={({ currentTarget }) => {
-            const chosen = STATUSES.find(({ value }) => value === currentTarget.value);
-            if (chosen) onChange({ ...filters, status: chosen.value });
-          }}
-        >
-          {STATUSES.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
       <Choice
-        label="Device"
-        all="Any device"
-        chosen={filters.deviceId}
-        options={devices}
-        onChoose={(deviceId) => onChange({ ...filters, deviceId })}
+        label="State"
+        value={filters.status}
+        of={STATUSES}
+        onChoose={(status) => onChange({ ...filters, status })}
       />
-      <Choice
-        label="Workspace"
-        all="All workspaces"
-        chosen={filters.workspaceId}
-        options={workspaces}
-        onChoose={(workspaceId) => onChange({ ...filters, workspaceId })}
-      />
+      {devices.length > 0 && (
+        <Choice
+          label="Device"
+          value={filters.deviceId}
+          of={[{ id: "", name: "Any device" }, ...devices]}
+          onChoose={(deviceId) => onChange({ ...filters, deviceId })}
+        />
+      )}
+      {workspaces.length > 0 && (
+        <Choice
+          label="Workspace"
+          value={filters.workspaceId}
+          of={[{ id: "", name: "All workspaces" }, ...workspaces]}
+          onChoose={(workspaceId) => onChange({ ...filters, workspaceId })}
+        />
+      )}
     </>
-  );
-}
-
-interface ChoiceProps {
-  label: string;
-  all: string;
-  chosen: string;
-  options: readonly { id: string; name: string }[];
-  onChoose: (id: string) => void;
-}
-
-function Choice({ label, all, chosen, options, onChoose }: ChoiceProps): VNode | null {
-  if (options.length === 0) return null;
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <select
-        class="input"
-        value={chosen}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-      >
-        <option value="">{all}</option>
-        {options.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

@@ -22,12 +22,12 @@ export const NO_FILTERS: SearchFilters = {
   ...{ status: "", deviceId: "", workspaceId: "" },
 };
 
-export const STATUSES: readonly { value: SearchFilters["status"]; label: string }[] = [
-  { value: "", label: "Any state" },
-  { value: "recording", label: "Live" },
-  { value: "processing", label: "Being finished" },
-  { value: "completed", label: "Completed" },
-  { value: "failed", label: "Failed" },
+export const STATUSES: readonly { id: SearchFilters["status"]; name: string }[] = [
+  { id: "", name: "Any state" },
+  { id: "recording", name: "Live" },
+  { id: "processing", name: "Being finished" },
+  { id: "completed", name: "Completed" },
+  { id: "failed", name: "Failed" },
 ];
 
 const KEYS = /^(words|speaker|from|to|tag|status|device|workspace)=/;
@@ -57,7 +57,7 @@ export function filtersOf(text: string): SearchFilters {
   return {
     ...{ words: one("words"), speaker: one("speaker"), from: day("from"), to: day("to") },
     tags: [...new Set(tags)].filter((tag) => tag !== "").slice(0, MOST_TAGS),
-    status: STATUSES.find(({ value }) => value === one("status"))?.value ?? "",
+    status: STATUSES.find(({ id }) => id === one("status"))?.id ?? "",
     ...{ deviceId: one("device"), workspaceId: one("workspace") },
   };
 }
@@ -103,7 +103,7 @@ export function chipsOf(
 ): readonly FilterChip[] {
   const { speaker, from, to, tags, status, deviceId, workspaceId } = filters;
   const without = (change: Partial<SearchFilters>) => ({ ...filters, ...change });
-  const state = STATUSES.find(({ value }) => value === status)?.label ?? "";
+  const state = STATUSES.find(({ id }) => id === status)?.name ?? "";
   const named = (id: string) => names.get(id) ?? "one that you do not see";
   const all: readonly (FilterChip & { value: string })[] = [
     { value: speaker, label: `Speaker: ${speaker}`, rest: without({ speaker: "" }) },

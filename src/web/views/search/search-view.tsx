@@ -2,9 +2,9 @@ import type { VNode } from "preact";
 import { Link, useLocation } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { Device, Hit, Session, Workspace } from "../../api/records.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { MoreButton } from "../../parts/page-list.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Awaited, Empty } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { SessionList } from "../session-list/session-list.tsx";
 import { FilterChips, FilterForm } from "./filter-form.tsx";
@@ -46,10 +46,7 @@ export function View({ params }: { params: { filters?: string } }): VNode {
       <div class="stack">
         <FilterForm {...{ filters, workspaces, devices, tags }} onChange={go} />
         <FilterChips chips={chips} onChange={go} onClear={clear} />
-        {found.state.kind === "loading" && <Loading what="what was found" />}
-        {found.state.kind === "failed" && (
-          <Failure error={found.state.error} retry={found.reload} />
-        )}
+        <Awaited of={found} what="what was found" />
         {shown !== undefined && (
           <Results
             {...{ filters, workspaces, chips }}

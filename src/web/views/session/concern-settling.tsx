@@ -1,10 +1,11 @@
 import { CheckCheck, RotateCcw } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Concern } from "../../api/records.ts";
+import { Choice } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt } from "../../parts/toasts.tsx";
 
 export const CONCERN_STATUS: Readonly<Record<Concern["status"], string>> = {
   open: "Open",
@@ -13,11 +14,11 @@ export const CONCERN_STATUS: Readonly<Record<Concern["status"], string>> = {
   dismissed: "Dismissed",
 };
 
-const ENDS = [
-  { status: "resolved", label: "Resolved: something was done about it" },
-  { status: "acknowledged", label: "Seen: something will be done" },
-  { status: "dismissed", label: "Dismissed: nothing has to be done" },
-] as const;
+const ENDS: readonly { id: Concern["status"]; name: string }[] = [
+  { id: "resolved", name: "Resolved: something was done about it" },
+  { id: "acknowledged", name: "Seen: something will be done" },
+  { id: "dismissed", name: "Dismissed: nothing has to be done" },
+];
 
 interface SettlingProps {
   concern: Concern;
@@ -31,8 +32,7 @@ export function ConcernSettling({ concern, onChanged }: SettlingProps): VNode {
     call((api) =>
       api.PATCH("/concerns/{concern_id}", { params: { path: { concern_id: concern.id } }, body }),
     );
-  const reopen = () =>
-    change({ status: "open" }).then(onChanged, (error: unknown) => showToast(messageOf(error)));
+  const reopen = () => attempt(() => change({ status: "open" }).then(onChanged));
   if (concern.status === "resolved" || concern.status === "dismissed") {
     return (
       <div>
@@ -87,23 +87,7 @@ function SettleDialog({ concern, onClose, onSettled }: DialogProps): VNode {
   return (
     <FormDialog title="Settle the concern" submit="Settle it" onSubmit={settle} onClose={onClose}>
       <p>{concern.description}</p>
-      <label class="field">
-        <span>What came of it?</span>
-        <select
-          class="input"
-          value={status}
-          onChange={({ currentTarget }) => {
-            const chosen = ENDS.find((each) => each.status === currentTarget.value);
-            if (chosen) setStatus(chosen.status);
-          }}
-        >
-          {ENDS.map((each) => (
-            <option key={each.status} value={each.status}>
-              {each.label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice label="What came of it?" value={status} of={ENDS} onChoose={setStatus} />
       <label class="field">
         <span>What was done, or why not; whoever raised it reads this</span>
         <textarea class="input" name="resolution" maxLength={2_000} />

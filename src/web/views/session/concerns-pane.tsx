@@ -5,21 +5,22 @@ import { useEffect, useState } from "preact/hooks";
 import { clockTime } from "../../../wire/clock-time.ts";
 import { call, messageOf } from "../../api/client.ts";
 import type { Concern } from "../../api/records.ts";
+import { Options } from "../../parts/fields.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { CONCERN_STATUS, ConcernSettling } from "./concern-settling.tsx";
 import type { SessionModel } from "./model/session-model.ts";
 
-const CATEGORIES: readonly { id: Concern["category"]; label: string }[] = [
-  { id: "accuracy", label: "Something is wrong in the text" },
-  { id: "privacy", label: "This should not be recorded" },
-  { id: "safety", label: "Somebody may come to harm" },
-  { id: "other", label: "Something else" },
+const CATEGORIES: readonly { id: Concern["category"]; name: string }[] = [
+  { id: "accuracy", name: "Something is wrong in the text" },
+  { id: "privacy", name: "This should not be recorded" },
+  { id: "safety", name: "Somebody may come to harm" },
+  { id: "other", name: "Something else" },
 ];
 
 function labelOf(category: Concern["category"]): string {
-  return CATEGORIES.find(({ id }) => id === category)?.label ?? category;
+  return CATEGORIES.find(({ id }) => id === category)?.name ?? category;
 }
 
 /** What people find wrong with the session, and the form to say so. */
@@ -44,8 +45,7 @@ export function ConcernsPane({
   return (
     <div class="stack">
       <ConcernForm model={model} onRaised={reload} />
-      {state.kind === "loading" && <Loading what="concerns" lines={2} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="concerns" lines={2} />
       {state.kind === "ready" && state.value.items.length === 0 && (
         <p class="soft small">Nobody has raised one.</p>
       )}
@@ -126,11 +126,7 @@ function ConcernForm({ model, onRaised }: FormProps): VNode {
       <label class="field">
         <span>What is it about?</span>
         <select class="input" name="category">
-          {CATEGORIES.map(({ id, label }) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
+          <Options of={CATEGORIES} />
         </select>
       </label>
       <label class="field">

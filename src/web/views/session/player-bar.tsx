@@ -8,6 +8,7 @@ import { type Chapter, chapterAt } from "./chapters.ts";
 import type { SessionModel } from "./model/session-model.ts";
 import { Waveform } from "./waveform.tsx";
 import "./player.css";
+import { Choice } from "../../parts/fields.tsx";
 
 const RATES = [0.75, 1, 1.25, 1.5, 2];
 
@@ -55,18 +56,13 @@ function Bar({ model }: { model: SessionModel }): VNode {
       </div>
       <Clock model={model} />
       <ChapterMenu model={model} now={now} {...found} />
-      <select
+      <Choice
         class="input player-rate"
         aria-label="Speed"
-        value={String(player.rate.value)}
-        onChange={({ currentTarget }) => player.setRate(Number(currentTarget.value))}
-      >
-        {RATES.map((rate) => (
-          <option key={rate} value={String(rate)}>
-            {`${rate}×`}
-          </option>
-        ))}
-      </select>
+        value={player.rate.value}
+        of={RATES.map((rate) => ({ id: rate, name: `${rate}×` }))}
+        onChoose={(rate) => player.setRate(rate)}
+      />
       {player.error.value !== "" && (
         <span class="small" role="alert">
           {player.error.value}

@@ -2,11 +2,11 @@ import { Drama, Pencil, Share2, Square, Trash2, UsersRound } from "lucide-preact
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import { ActionMenu } from "../../parts/action-menu.tsx";
-import { Alert } from "../../parts/alert.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { showToast } from "../../parts/toasts.tsx";
+import { TextField } from "../../parts/fields.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 import { WorkshopDialog } from "../../parts/workshop-dialog.tsx";
 import { ShareDialog } from "../sharing/share-dialog.tsx";
 import type { SessionModel } from "./model/session-model.ts";
@@ -28,10 +28,10 @@ export function SessionActions({ model, onDeleted }: ActionsProps): VNode | null
   if (!model.isOwner) return <People model={model} />;
   const params = { path: { session_id: model.id } };
   const stop = () =>
-    call((api) => api.POST("/sessions/{session_id}/stop", { params, body: {} })).then(
-      () => showToast("The recording ends; the last words follow."),
-      (error: unknown) => showToast(messageOf(error)),
-    );
+    attempt(async () => {
+      await call((api) => api.POST("/sessions/{session_id}/stop", { params, body: {} }));
+      showToast("The recording ends; the last words follow.");
+    });
   return (
     <>
       {model.isLive && (
@@ -81,55 +81,28 @@ interface DialogProps {
 }
 
 function RenameDialog({ model, onClose }: DialogProps): VNode {
-  const [error, setError] = useState("");
   const { title: before = "", tags = [] } = model.session.value ?? {};
-  const save = async (title: string, given: string) => {
-    try {
-      model.session.value = await call((api) =>
-        api.PATCH("/sessions/{session_id}", {
-          params: { path: { session_id: model.id } },
-          body: {
-            title,
-            tags: [...new Set(given.split(",").map((tag) => tag.trim()))].filter(Boolean),
-          },
-        }),
-      );
-      onClose();
-    } catch (error) {
-      setError(messageOf(error));
-    }
+  const save = async (fields: FormData) => {
+    const given = String(fields.get("tags")).split(",");
+    const body = {
+      title: String(fields.get("title")).trim(),
+      tags: [...new Set(given.map((tag) => tag.trim()))].filter(Boolean),
+    };
+    const params = { path: { session_id: model.id } };
+    model.session.value = await call((api) =>
+      api.PATCH("/sessions/{session_id}", { params, body }),
+    );
   };
   return (
-    <Dialog title="Rename the session" onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const fields = new FormData(event.currentTarget);
-          void save(String(fields.get("title")).trim(), String(fields.get("tags")));
-        }}
-      >
-        <label class="field">
-          <span>Title</span>
-          <input class="input" name="title" required maxLength={200} defaultValue={before} />
-        </label>
-        <label class="field">
-          <span>Tags, with commas between them</span>
-          <input
-            class="input"
-            name="tags"
-            placeholder="board, hiring"
-            defaultValue={tags.join(", ")}
-          />
-        </label>
-        <Alert text={error} />
-        <div>
-          <button type="submit" class="button primary">
-            Save
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Rename the session" submit="Save" onSubmit={save} onClose={onClose}>
+      <TextField label="Title" name="title" required maxLength={200} defaultValue={before} />
+      <TextField
+        label="Tags, with commas between them"
+        name="tags"
+        placeholder="board, hiring"
+        defaultValue={tags.join(", ")}
+      />
+    </FormDialog>
   );
 }
 
@@ -138,34 +111,25 @@ function DeleteDialog({
   onClose,
   onDeleted,
 }: DialogProps & { onDeleted: () => void }): VNode {
-  const [isBusy, setBusy] = useState(false);
   const remove = async () => {
-    setBusy(true);
-    try {
-      await call((api) =>
-        api.DELETE("/sessions/{session_id}", { params: { path: { session_id: model.id } } }),
-      );
-      showToast("The session is deleted, for good.");
-      onDeleted();
-    } catch (error) {
-      showToast(messageOf(error));
-      setBusy(false);
-    }
+    const params = { path: { session_id: model.id } };
+    await call((api) => api.DELETE("/sessions/{session_id}", { params }));
+    showToast("The session is deleted, for good.");
+    onDeleted();
   };
   return (
-    <Dialog title="Delete the session for good?" onClose={onClose}>
+    <FormDialog
+      title="Delete the session for good?"
+      submit={`Delete “${model.session.value?.title || "Untitled conversation"}”`}
+      cancel="Keep it"
+      isEnd
+      onSubmit={remove}
+      onClose={onClose}
+    >
       <p>
         Words, sound, summaries and everything made from them go, for everybody. It cannot be taken
         back.
       </p>
-      <div class="row">
-        <button type="button" class="button danger" disabled={isBusy} onClick={() => void remove()}>
-          Delete “{model.session.value?.title || "Untitled conversation"}”
-        </button>
-        <button type="button" class="button" onClick={onClose}>
-          Keep it
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -2,9 +2,9 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { chosenWorkspace, rememberWorkspace } from "../../parts/chosen-workspace.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { MoreButton } from "../../parts/page-list.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces } from "../../parts/workspaces.tsx";
 import { IncomingFiles } from "../../uploads/incoming-files.tsx";
@@ -26,6 +26,7 @@ import {
 } from "lucide-preact";
 import { Link, useLocation } from "wouter-preact";
 import type { Workspace } from "../../api/records.ts";
+import { Choice } from "../../parts/fields.tsx";
 import { NO_FILTERS, routeOf } from "../search/search-filters.ts";
 
 const REFRESH_MS = 10_000;
@@ -80,8 +81,7 @@ export function View(): VNode {
       <VoiceNotice />
       <IncomingFiles onFiles={bring} />
       <UploadList />
-      {list.state.kind === "loading" && <Loading what="sessions" />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
+      <Awaited of={list} what="sessions" />
       {isFirst && <FirstSteps onFiles={bring}>{target}</FirstSteps>}
       {listed !== undefined && (
         <div class="stack">
@@ -105,7 +105,7 @@ export function View(): VNode {
 }
 
 function page(cursor?: string) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { limit: PAGE, cursor };
   return call((api) => api.GET("/sessions", { params: { query } }));
 }
 
@@ -215,17 +215,12 @@ interface TargetProps {
 function UploadTarget({ workspaces, onChoose }: TargetProps): VNode | null {
   if (workspaces.length < 2) return null;
   return (
-    <select
+    <Choice
       class="input filter"
       aria-label="Upload into the workspace"
       value={chosenWorkspace(workspaces)}
-      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
-    >
-      {workspaces.map(({ id, name }) => (
-        <option key={id} value={id}>
-          into {name}
-        </option>
-      ))}
-    </select>
+      of={workspaces.map(({ id, name }) => ({ id, name: `into ${name}` }))}
+      onChoose={onChoose}
+    />
   );
 }

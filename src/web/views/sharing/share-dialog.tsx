@@ -1,8 +1,9 @@
 import type { VNode } from "preact";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Session } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { showToast } from "../../parts/toasts.tsx";
+import { Choice } from "../../parts/fields.tsx";
+import { attempt } from "../../parts/toasts.tsx";
 import { rightsTo } from "./people-rights.ts";
 import { ShareGuests } from "./share-guests.tsx";
 import { SharePeople } from "./share-people.tsx";
@@ -32,35 +33,28 @@ export function ShareDialog({ model, onClose }: ShareProps): VNode {
 /** Guests and workspace: its owner says. */
 function Access({ model }: { model: SharedSession }): VNode {
   const session = model.session.value;
-  const change = async (body: {
+  const change = (body: {
     visibility?: Session["visibility"];
     guest_access?: Session["guest_access"];
-  }) => {
-    try {
+  }) =>
+    attempt(async () => {
       const params = { path: { session_id: model.id } };
       model.session.value = await call((api) =>
         api.PATCH("/sessions/{session_id}", { params, body }),
       );
-    } catch (error) {
-      showToast(messageOf(error));
-    }
-  };
+    });
   return (
     <>
-      <label class="field">
-        <span>Guests, without an account</span>
-        <select
-          class="input"
-          value={session?.guest_access}
-          onChange={({ currentTarget }) =>
-            void change({ guest_access: currentTarget.value as Session["guest_access"] })
-          }
-        >
-          <option value="open">Whoever has the link</option>
-          <option value="invitation">Only with a code of yours</option>
-          <option value="closed">Nobody</option>
-        </select>
-      </label>
+      <Choice
+        label="Guests, without an account"
+        value={session?.guest_access}
+        of={[
+          { id: "open", name: "Whoever has the link" },
+          { id: "invitation", name: "Only with a code of yours" },
+          { id: "closed", name: "Nobody" },
+        ]}
+        onChoose={(access) => void change({ guest_access: access })}
+      />
       {session && session.guest_access !== "closed" && (
         <ShareGuests model={model} needsCode={session.guest_access === "invitation"} />
       )}

@@ -1,18 +1,19 @@
 import { Copy, Ticket } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { GuestCode } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { copyText } from "../../parts/copying.ts";
 import { useDeed } from "../../parts/deed.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { TextField } from "../../parts/fields.tsx";
+import { MoreButton } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { QrCode } from "../../parts/qr-code.tsx";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { Failure } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 import type { SharedSession } from "./shared-session.ts";
 
 interface GuestsProps {
@@ -28,10 +29,7 @@ export function ShareGuests({ model, needsCode }: GuestsProps): VNode {
     (cursor) =>
       call((api) =>
         api.GET("/sessions/{session_id}/guest-codes", {
-          params: {
-            path: { session_id: model.id },
-            query: { limit: 20, ...(cursor === undefined ? {} : { cursor }) },
-          },
+          params: { path: { session_id: model.id }, query: { limit: 20, cursor } },
         }),
       ),
     [model],
@@ -75,15 +73,12 @@ function GuestLink({ label, link }: { label: string; link: string }): VNode {
   return (
     <div class="stack guest-link">
       <div class="row">
-        <label class="field">
-          <span>{label}</span>
-          <input
-            class="input"
-            readOnly
-            value={link}
-            onFocus={({ currentTarget }) => currentTarget.select()}
-          />
-        </label>
+        <TextField
+          label={label}
+          readOnly
+          value={link}
+          onFocus={({ currentTarget }) => currentTarget.select()}
+        />
         <button
           type="button"
           class="button"
@@ -167,8 +162,8 @@ function CodeRow({ model, code, onEnded }: RowProps): VNode {
   const { id, created_at: made, expires_at: end, uses, max_uses: most } = code;
   const { isBusy, run } = useDeed();
   const isOver = end !== undefined && Date.parse(end) <= Date.now();
-  const stop = async () => {
-    try {
+  const stop = () =>
+    attempt(async () => {
       await call((api) =>
         api.DELETE("/sessions/{session_id}/guest-codes/{code_id}", {
           params: { path: { session_id: model.id, code_id: id } },
@@ -176,10 +171,7 @@ function CodeRow({ model, code, onEnded }: RowProps): VNode {
       );
       showToast("The link is ended, and whoever came by it is out.");
       onEnded(id);
-    } catch (error) {
-      showToast(messageOf(error));
-    }
-  };
+    });
   return (
     <RecordRow
       icon={<Ticket size={17} aria-hidden="true" />}

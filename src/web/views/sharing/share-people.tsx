@@ -6,11 +6,10 @@ import { call } from "../../api/client.ts";
 import type { SessionMember } from "../../api/records.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { Invited, InviteForm } from "../../parts/inviting.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
 import { useRefreshing } from "../../parts/refreshing.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { showToast } from "../../parts/toasts.tsx";
 import type { PeopleRights } from "./people-rights.ts";
@@ -30,8 +29,8 @@ type Person = SessionMember & { readonly id: string };
 
 /** Invites; and those who belong to the session, guests among them, and those who are invited. */
 export function SharePeople({ model, rights, children }: PeopleProps): VNode {
-  const { state, items, reload, more } = usePages<Person>((cursor) => page(model, cursor), [model]);
-  useRefreshing(reload, items.length <= PAGE ? REFRESH_MS : undefined);
+  const list = usePages<Person>((cursor) => page(model, cursor), [model]);
+  useRefreshing(list.reload, list.items.length <= PAGE ? REFRESH_MS : undefined);
   const [removing, setRemoving] = useState<Person | undefined>();
   const [invited, setInvited] = useState(0);
   return (
@@ -40,20 +39,14 @@ export function SharePeople({ model, rights, children }: PeopleProps): VNode {
       {children}
       <section class="stack" aria-labelledby="people">
         <h3 id="people">People</h3>
-        {state.kind === "loading" && <Loading what="people" lines={2} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-        {items.length > 0 && (
-          <RecordList label="People of this session">
-            {items.map((each) => (
-              <PersonRow
-                key={each.id}
-                person={each}
-                onRemove={mayRemove(each, rights) ? () => setRemoving(each) : undefined}
-              />
-            ))}
-          </RecordList>
-        )}
-        <MoreButton more={more} />
+        <PageList list={list} what="people" lines={2} label="People of this session">
+          {(each) => (
+            <PersonRow
+              person={each}
+              onRemove={mayRemove(each, rights) ? () => setRemoving(each) : undefined}
+            />
+          )}
+        </PageList>
         {rights.takeBack && <SessionInvited key={invited} model={model} />}
       </section>
       {removing && (
@@ -61,7 +54,7 @@ export function SharePeople({ model, rights, children }: PeopleProps): VNode {
           model={model}
           person={removing}
           onClose={() => setRemoving(undefined)}
-          onRemoved={reload}
+          onRemoved={list.reload}
         />
       )}
     </>
@@ -69,7 +62,7 @@ export function SharePeople({ model, rights, children }: PeopleProps): VNode {
 }
 
 async function page(model: SharedSession, cursor: string | undefined) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { limit: PAGE, cursor };
   const params = { path: { session_id: model.id }, query };
   const answer = await call((api) => api.GET("/sessions/{session_id}/members", { params }));
   return { ...answer, items: answer.items.map((each) => ({ ...each, id: each.user_id })) };
@@ -162,7 +155,7 @@ function SessionInvited({ model }: { model: SharedSession }): VNode {
       load={(cursor) =>
         call((api) =>
           api.GET("/sessions/{session_id}/invitations", {
-            params: { path, query: { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) } },
+            params: { path, query: { limit: PAGE, cursor } },
           }),
         )
       }

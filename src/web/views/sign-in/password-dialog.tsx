@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { account } from "../../api/account.ts";
 import { callOnce } from "../../api/client.ts";
 import { signInWithPassword } from "../../api/sign-in.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 
@@ -26,31 +27,28 @@ export function PasswordDialog({ onClose }: { onClose: () => void }): VNode | nu
   return (
     <FormDialog title="Change your password" submit="Change it" onSubmit={change} onClose={onClose}>
       <input type="text" name="email" autocomplete="username" value={email} readOnly hidden />
-      <label class="field">
-        <span>Current password</span>
-        <input
-          class="input"
-          type="password"
-          name="current"
-          autocomplete="current-password"
-          required
-        />
-      </label>
-      <label class="field">
-        <span>{`New password, at least ${LEAST_LENGTH} characters`}</span>
-        <input
-          class="input"
-          type="password"
-          name="new"
-          autocomplete="new-password"
-          minLength={LEAST_LENGTH}
-          required
-        />
-      </label>
-      <label class="field">
-        <span>The new password once more</span>
-        <input class="input" type="password" name="again" autocomplete="new-password" required />
-      </label>
+      <TextField
+        label="Current password"
+        type="password"
+        name="current"
+        autocomplete="current-password"
+        required
+      />
+      <TextField
+        label={`New password, at least ${LEAST_LENGTH} characters`}
+        type="password"
+        name="new"
+        autocomplete="new-password"
+        minLength={LEAST_LENGTH}
+        required
+      />
+      <TextField
+        label="The new password once more"
+        type="password"
+        name="again"
+        autocomplete="new-password"
+        required
+      />
     </FormDialog>
   );
 }

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { callNameless, messageOf } from "../../api/client.ts";
 import { requestLink, signInWithPassword } from "../../api/sign-in.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { useResource } from "../../parts/resource.ts";
 
 interface Notice {
@@ -45,22 +46,16 @@ export function SignInForm({ email = "", isAside = false }: SignInProps): VNode 
   };
   return (
     <form class="stack" onSubmit={(event) => void submit(event)}>
-      <label class="field">
-        <span>E-mail</span>
-        <input
-          class="input"
-          name="email"
-          type="email"
-          autoComplete="username"
-          required
-          defaultValue={email}
-          readOnly={email !== ""}
-        />
-      </label>
-      <label class="field">
-        <span>Password</span>
-        <input class="input" name="password" type="password" autoComplete="current-password" />
-      </label>
+      <TextField
+        label="E-mail"
+        name="email"
+        type="email"
+        autoComplete="username"
+        required
+        defaultValue={email}
+        readOnly={email !== ""}
+      />
+      <TextField label="Password" name="password" type="password" autoComplete="current-password" />
       <label class="check small">
         <input type="checkbox" name="remember" defaultChecked /> Stay signed in for 12 hours
       </label>

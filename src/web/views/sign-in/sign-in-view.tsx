@@ -5,6 +5,7 @@ import { useLocation } from "wouter-preact";
 import { messageOf } from "../../api/client.ts";
 import { joinAsGuest } from "../../api/sign-in.ts";
 import { Alert } from "../../parts/alert.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { Loading } from "../../parts/states.tsx";
 import { ServiceHealth } from "./service-health.tsx";
 import { Providers, SignInForm } from "./sign-in-form.tsx";
@@ -102,10 +103,7 @@ function GuestForm({ session }: { session: string }): VNode {
   return (
     <form class="stack" onSubmit={(event) => void submit(event)}>
       {session === "" ? (
-        <label class="field">
-          <span>Link or code that you were given</span>
-          <input class="input" name="code" required />
-        </label>
+        <TextField label="Link or code that you were given" name="code" required />
       ) : (
         <input type="hidden" name="code" value={session} />
       )}

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { account } from "../../api/account.ts";
 import { API_BASE } from "../../api/client.ts";
 import { copyText } from "../../parts/copying.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 
 /** How to go on in a terminal, and where the interface is described. */
@@ -51,10 +52,7 @@ function TokenCard(): VNode {
         Good for an hour, with all of your rights: whoever has it is you. This page forgets it when
         it is closed.
       </p>
-      <label class="field">
-        <span>Access token</span>
-        <input class="input" readOnly type={isShown ? "text" : "password"} value={token} />
-      </label>
+      <TextField label="Access token" readOnly type={isShown ? "text" : "password"} value={token} />
       <div class="row">
         <button
           type="button"

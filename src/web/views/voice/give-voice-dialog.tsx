@@ -5,9 +5,10 @@ import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Choice } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { showToast } from "../../parts/toasts.tsx";
 
@@ -31,15 +32,14 @@ export function GiveVoiceDialog({ workspaceId, keeps, onGiven, onClose }: GiveVo
   if (state.kind !== "ready") {
     return (
       <Dialog title={TITLE} onClose={onClose}>
-        {state.kind === "loading" && <Loading what="your sessions" lines={3} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="your sessions" lines={3} />
       </Dialog>
     );
   }
   const voices = state.value;
   if (voices.length === 0) return <NoVoice onClose={onClose} />;
   const give = async (fields: FormData) => {
-    const { place } = voices.find(({ key }) => key === fields.get("voice")) ?? voices[0] ?? {};
+    const { place } = voices.find(({ id }) => id === fields.get("voice")) ?? voices[0] ?? {};
     if (place === undefined) return;
     const body = { ...place, consent: true, keep_after_deletion: fields.has("keep") };
     const { speech_ms: speech } = await call((api) => api.PUT("/users/me/voice", { body }));
@@ -48,21 +48,13 @@ export function GiveVoiceDialog({ workspaceId, keeps, onGiven, onClose }: GiveVo
   };
   return (
     <FormDialog title={TITLE} submit="Remember my voice" onSubmit={give} onClose={onClose}>
-      <label class="field">
-        <span>Of which voice?</span>
-        <select
-          class="input"
-          name="voice"
-          value={chosen || voices[0]?.key}
-          onChange={({ currentTarget }) => choose(currentTarget.value)}
-        >
-          {voices.map(({ key, name }) => (
-            <option key={key} value={key}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="Of which voice?"
+        name="voice"
+        value={chosen || voices[0]?.id}
+        of={voices}
+        onChoose={choose}
+      />
       <label class="check">
         <input type="checkbox" name="keep" defaultChecked={keeps === true} />
         <span>Keep it also when that session or its sound is deleted</span>
@@ -98,7 +90,7 @@ function NoVoice({ onClose }: { onClose: () => void }): VNode {
 }
 
 interface OwnVoice {
-  key: string;
+  id: string;
   /** Session, time, workspace and voice. */
   name: string;
   place: { workspace_id: string; session_id: string; label: string };
@@ -124,7 +116,7 @@ async function ownVoices(workspaceId: string | undefined): Promise<OwnVoice[]> {
     const about = [session.title || "Untitled", momentOf(session.started_at ?? session.created_at)];
     if (workspaceId === undefined) about.push(nameOf(workspaces.items, session.workspace_id));
     return mine.map(({ speaker_label: label }) => ({
-      key: `${session.id} ${label}`,
+      id: `${session.id} ${label}`,
       name: [...about, `Speaker ${label.slice(1)}`].join(" · "),
       place: { ...place, label },
     }));

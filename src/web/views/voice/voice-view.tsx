@@ -5,7 +5,7 @@ import { call } from "../../api/client.ts";
 import type { VoiceList, Workspace } from "../../api/records.ts";
 import { RecordList } from "../../parts/record-row.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { Awaited, Empty } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useWorkspaces } from "../../parts/workspaces.tsx";
 import { GiveVoiceDialog } from "./give-voice-dialog.tsx";
@@ -32,8 +32,7 @@ export function View(): VNode {
         Where you agree, a workspace remembers a print of your voice and suggests your name for
         voices like it. Nobody can hear or read the print, and no other workspace compares with it.
       </p>
-      {state.kind === "loading" && <Loading what="your voice" lines={3} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="your voice" lines={3} />
       {isEmpty && (
         <Empty title="Nothing is remembered of your voice" next={give("button")}>
           <p>It takes 10 s of your speech in a session.</p>

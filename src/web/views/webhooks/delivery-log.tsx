@@ -5,10 +5,11 @@ import { Link } from "wouter-preact";
 import { call } from "../../api/client.ts";
 import type { Delivery, Webhook } from "../../api/records.ts";
 import { useDeed } from "../../parts/deed.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { Choice } from "../../parts/fields.tsx";
+import { MoreButton } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
 import { useRefreshing } from "../../parts/refreshing.ts";
-import { Empty, Failure, Loading, NothingFits } from "../../parts/states.tsx";
+import { Awaited, Empty, NothingFits } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { deliveryStatusOf, outcomeOf } from "./webhook-facts.ts";
 
@@ -43,10 +44,15 @@ export function DeliveryLog({ webhook, sent, onNews }: LogProps): VNode {
     <section class="stack" aria-labelledby="deliveries">
       <div class="row">
         <h2 id="deliveries">Messages of the last 30 days</h2>
-        <StatusFilter chosen={status} onChoose={setStatus} />
+        <Choice
+          class="input filter push"
+          aria-label="Messages that"
+          value={status}
+          of={STATUSES}
+          onChoose={setStatus}
+        />
       </div>
-      {list.state.kind === "loading" && <Loading what="messages" lines={3} />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={reload} />}
+      <Awaited of={list} what="messages" lines={3} />
       {list.state.kind === "ready" && items.length === 0 && (
         <NoMessages isNarrowed={status !== ""} onAll={() => setStatus("")} />
       )}
@@ -68,45 +74,17 @@ export function DeliveryLog({ webhook, sent, onNews }: LogProps): VNode {
 }
 
 function page({ id, workspace_id: workspaceId }: Webhook, status: "" | Status, cursor?: string) {
-  const query = {
-    limit: PAGE,
-    ...(status === "" ? {} : { status }),
-    ...(cursor === undefined ? {} : { cursor }),
-  };
+  const query = { limit: PAGE, status: status || undefined, cursor };
   const params = { path: { id: workspaceId, webhook_id: id }, query };
   return call((api) => api.GET("/workspaces/{id}/webhooks/{webhook_id}/deliveries", { params }));
 }
 
-interface StatusFilterProps {
-  chosen: "" | Status;
-  onChoose: (status: "" | Status) => void;
-}
-
-function StatusFilter({ chosen, onChoose }: StatusFilterProps): VNode {
-  const choices: readonly { value: "" | Status; label: string }[] = [
-    { value: "", label: "All" },
-    { value: "failed", label: "Failed" },
-    { value: "pending", label: "Under way" },
-    { value: "succeeded", label: "Arrived" },
-  ];
-  return (
-    <select
-      class="input filter push"
-      aria-label="Messages that"
-      value={chosen}
-      onChange={({ currentTarget }) => {
-        const found = choices.find(({ value }) => value === currentTarget.value);
-        if (found) onChoose(found.value);
-      }}
-    >
-      {choices.map(({ value, label }) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </select>
-  );
-}
+const STATUSES: readonly { id: "" | Status; name: string }[] = [
+  { id: "", name: "All" },
+  { id: "failed", name: "Failed" },
+  { id: "pending", name: "Under way" },
+  { id: "succeeded", name: "Arrived" },
+];
 
 interface DeliveryRowProps {
   webhook: Webhook;

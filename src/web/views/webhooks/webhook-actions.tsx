@@ -1,13 +1,13 @@
 import { Pencil, Power, RefreshCw, Send, Trash2 } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Webhook } from "../../api/records.ts";
 import { ActionMenu } from "../../parts/action-menu.tsx";
 import { useDeed } from "../../parts/deed.ts";
-import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { showToast } from "../../parts/toasts.tsx";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 import { WebhookFields, webhookOf } from "./webhook-fields.tsx";
 import { WebhookSecret } from "./webhook-secret.tsx";
 
@@ -27,8 +27,7 @@ export function WebhookActions({ webhook, onChanged, onSent, onGone }: ActionsPr
   const { isBusy, run } = useDeed();
   const path = { id: webhook.workspace_id, webhook_id: webhook.id };
   const close = () => open(undefined);
-  const told = (work: () => Promise<void>) =>
-    void run(() => work().catch((error: unknown) => showToast(messageOf(error))));
+  const start = (work: () => Promise<void>) => void run(() => attempt(work));
   const test = async () => {
     await call((api) =>
       api.POST("/workspaces/{id}/webhooks/{webhook_id}/test", { params: { path } }),
@@ -43,11 +42,11 @@ export function WebhookActions({ webhook, onChanged, onSent, onGone }: ActionsPr
   return (
     <div class="row push">
       {webhook.enabled && !webhook.suspended && (
-        <button type="button" class="button" aria-disabled={isBusy} onClick={() => told(test)}>
+        <button type="button" class="button" aria-disabled={isBusy} onClick={() => start(test)}>
           <Send size={16} aria-hidden="true" /> Send a test
         </button>
       )}
-      <button type="button" class="button" aria-disabled={isBusy} onClick={() => told(turn)}>
+      <button type="button" class="button" aria-disabled={isBusy} onClick={() => start(turn)}>
         <Power size={16} aria-hidden="true" /> {webhook.enabled ? "Switch off" : "Switch on"}
       </button>
       <MoreMenu onOpen={open} />
@@ -100,41 +99,29 @@ function RotateDialog({
   onChanged,
   onClose,
 }: DialogProps & { onChanged: (webhook: Webhook) => void }): VNode {
-  const [secret, setSecret] = useState("");
-  const rotate = async () => {
+  const make = async () => {
     const params = { path: { id: webhook.workspace_id, webhook_id: webhook.id } };
     const made = await call((api) =>
       api.POST("/workspaces/{id}/webhooks/{webhook_id}/rotate-secret", { params }),
     );
-    const { secret: fresh, ...rest } = made;
-    setSecret(fresh);
+    const { secret, ...rest } = made;
     onChanged(rest);
+    return secret;
   };
-  if (secret !== "") {
-    return (
-      <Dialog title="The new secret">
-        <WebhookSecret secret={secret} />
-        <div>
-          <button type="button" class="button" onClick={onClose}>
-            Done
-          </button>
-        </div>
-      </Dialog>
-    );
-  }
   return (
-    <FormDialog
+    <SecretDialog
       title="A new secret?"
       submit="Make a new secret"
-      stays
-      onSubmit={rotate}
+      made="The new secret"
+      make={make}
+      show={(secret) => <WebhookSecret secret={secret} />}
       onClose={onClose}
     >
       <p>
         For 24 hours messages are signed with both, the new one and the one before: time to change
         it where they are received.
       </p>
-    </FormDialog>
+    </SecretDialog>
   );
 }
 

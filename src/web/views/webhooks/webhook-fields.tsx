@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { Webhook } from "../../api/records.ts";
+import { Choice, TextField } from "../../parts/fields.tsx";
 import { EVENT_NAMES, EVENTS, type EventType } from "./webhook-facts.ts";
 
 /** The fields of a form for a webhook, with what it says now. */
@@ -9,39 +10,31 @@ export function WebhookFields({ webhook }: { webhook?: Webhook }): VNode {
   const [isNarrow, setNarrow] = useState(chosen.length > 0);
   return (
     <>
-      <label class="field">
-        <span>Address, where messages are posted to</span>
-        <input
-          class="input"
-          name="url"
-          type="url"
-          required
-          maxLength={2_048}
-          placeholder="https://example.com/hooks/voice"
-          defaultValue={webhook?.url}
-        />
-      </label>
-      <label class="field">
-        <span>Note</span>
-        <input
-          class="input"
-          name="description"
-          maxLength={500}
-          placeholder="What is it for?"
-          defaultValue={webhook?.description}
-        />
-      </label>
-      <label class="field">
-        <span>It is told of</span>
-        <select
-          class="input"
-          value={isNarrow ? "some" : "all"}
-          onChange={({ currentTarget }) => setNarrow(currentTarget.value === "some")}
-        >
-          <option value="all">Everything</option>
-          <option value="some">Only some events</option>
-        </select>
-      </label>
+      <TextField
+        label="Address, where messages are posted to"
+        name="url"
+        type="url"
+        required
+        maxLength={2_048}
+        placeholder="https://example.com/hooks/voice"
+        defaultValue={webhook?.url}
+      />
+      <TextField
+        label="Note"
+        name="description"
+        maxLength={500}
+        placeholder="What is it for?"
+        defaultValue={webhook?.description}
+      />
+      <Choice
+        label="It is told of"
+        value={isNarrow ? "some" : "all"}
+        of={[
+          { id: "all", name: "Everything" },
+          { id: "some", name: "Only some events" },
+        ]}
+        onChoose={(which) => setNarrow(which === "some")}
+      />
       {isNarrow && (
         <fieldset class="choices">
           <legend>Events</legend>

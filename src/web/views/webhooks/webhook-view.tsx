@@ -2,13 +2,13 @@ import { ArrowLeft } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Webhook } from "../../api/records.ts";
 import { useDeed } from "../../parts/deed.ts";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { WebhookActions } from "./webhook-actions.tsx";
@@ -47,8 +47,7 @@ export function View({ params }: { params: Params }): VNode {
         </Link>
       </p>
       <ViewFrame title={webhook?.description || "Webhook"} head={head}>
-        {state.kind === "loading" && <Loading what="the webhook" />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="the webhook" />
         {webhook && (
           <div class="stack">
             <Facts webhook={webhook} onChanged={set} />
@@ -71,17 +70,15 @@ function Facts({ webhook, onChanged }: FactsProps): VNode {
   const until = webhook.previous_secret_expires_at;
   const path = { id: webhook.workspace_id, webhook_id: webhook.id };
   const adopt = () =>
-    run(async () => {
-      try {
+    run(() =>
+      attempt(async () => {
         const params = { path };
         onChanged(
           await call((api) => api.POST("/workspaces/{id}/webhooks/{webhook_id}/adopt", { params })),
         );
         showToast("The webhook is yours, and sends again.");
-      } catch (error) {
-        showToast(messageOf(error));
-      }
-    });
+      }),
+    );
   return (
     <section class="card stack" aria-label="About it">
       <p class="row">

@@ -5,14 +5,18 @@ import { Link, useLocation } from "wouter-preact";
 import { ApiError } from "../../../client/errors.ts";
 import { call } from "../../api/client.ts";
 import type { Webhook, Workspace } from "../../api/records.ts";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { Choice } from "../../parts/fields.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
+import type { Loaded } from "../../parts/resource.ts";
+import { SecretDialog } from "../../parts/secret-dialog.tsx";
+import { Awaited, Empty } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { useOwnWorkspaces } from "../../parts/workspaces.tsx";
-import { NewWebhookDialog } from "./new-webhook-dialog.tsx";
 import { eventsOf, statusOf } from "./webhook-facts.ts";
+import { WebhookFields, webhookOf } from "./webhook-fields.tsx";
+import { WebhookSecret } from "./webhook-secret.tsx";
 import "./webhooks.css";
 
 const PAGE = 50;
@@ -30,8 +34,7 @@ export function View({ params }: { params: Params }): VNode {
   if (id === undefined || state.kind !== "ready") {
     return (
       <ViewFrame title="Webhooks">
-        {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="your workspaces" lines={3} />
       </ViewFrame>
     );
   }
@@ -48,19 +51,25 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
   const [isMaking, setMaking] = useState(false);
   const list = usePages(
     (cursor) => {
-      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const query = { limit: PAGE, cursor };
       const path = { id };
       return call((api) => api.GET("/workspaces/{id}/webhooks", { params: { path, query } }));
     },
     [id],
   );
   const isReady = list.state.kind === "ready";
+  const isAmong = workspaces.some((each) => each.id === id);
   const head = isReady && (
     <div class="push">
       <button type="button" class="button primary" onClick={() => setMaking(true)}>
         <Plus size={17} aria-hidden="true" /> New webhook
       </button>
     </div>
+  );
+  const makeFirst = (
+    <button type="button" class="button" onClick={() => setMaking(true)}>
+      Make the first webhook
+    </button>
   );
   return (
     <ViewFrame title="Webhooks" head={head}>
@@ -70,42 +79,27 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
       </p>
       {workspaces.length > 1 && (
         <div class="row list-filters">
-          <select
+          <Choice
             class="input filter"
             aria-label="Workspace"
             value={id}
-            onChange={({ currentTarget }) => navigate(`/webhooks/${currentTarget.value}`)}
-          >
-            {workspaces.every((each) => each.id !== id) && <option value={id}>Another one</option>}
-            {workspaces.map((each) => (
-              <option key={each.id} value={each.id}>
-                {each.name}
-              </option>
-            ))}
-          </select>
+            of={isAmong ? workspaces : [{ id, name: "Another one" }, ...workspaces]}
+            onChoose={(chosen) => navigate(`/webhooks/${chosen}`)}
+          />
         </div>
       )}
-      {list.state.kind === "loading" && <Loading what="webhooks" lines={3} />}
-      {list.state.kind === "failed" && <NotShown error={list.state.error} retry={list.reload} />}
-      {isReady && list.items.length === 0 && (
-        <Empty
-          title="No webhook here yet"
-          next={
-            <button type="button" class="button" onClick={() => setMaking(true)}>
-              Make the first webhook
-            </button>
-          }
-        />
-      )}
-      {list.items.length > 0 && (
-        <div class="stack">
-          <RecordList label="Webhooks">
-            {list.items.map((webhook) => (
-              <WebhookRow key={webhook.id} webhook={webhook} />
-            ))}
-          </RecordList>
-          <MoreButton more={list.more} />
-        </div>
+      {isRefused(list.state) ? (
+        <NotShown />
+      ) : (
+        <PageList
+          list={list}
+          what="webhooks"
+          lines={3}
+          label="Webhooks"
+          empty={<Empty title="No webhook here yet" next={makeFirst} />}
+        >
+          {(webhook) => <WebhookRow webhook={webhook} />}
+        </PageList>
       )}
       {isMaking && (
         <NewWebhookDialog workspaceId={id} onMade={list.reload} onClose={() => setMaking(false)} />
@@ -115,9 +109,12 @@ function Chosen({ id, workspaces }: ChosenProps): VNode {
 }
 
 /** That one is no owner is nothing to try again. */
-function NotShown({ error, retry }: { error: unknown; retry: () => void }): VNode {
-  const isRefused = error instanceof ApiError && (error.status === 403 || error.status === 404);
-  if (!isRefused) return <Failure error={error} retry={retry} />;
+function isRefused(state: Loaded<unknown>["state"]): boolean {
+  if (state.kind !== "failed" || !(state.error instanceof ApiError)) return false;
+  return state.error.status === 403 || state.error.status === 404;
+}
+
+function NotShown(): VNode {
   return (
     <Empty
       title="Not yours to see"
@@ -149,5 +146,39 @@ function WebhookRow({ webhook }: { webhook: Webhook }): VNode {
     >
       {why && <p class="small">{why}</p>}
     </RecordRow>
+  );
+}
+
+interface NewWebhookProps {
+  workspaceId: string;
+  onMade: () => void;
+  onClose: () => void;
+}
+
+/** Makes a webhook, and shows its secret. */
+function NewWebhookDialog({ workspaceId, onMade, onClose }: NewWebhookProps): VNode {
+  const make = async (fields: FormData) => {
+    const body = webhookOf(fields);
+    const params = { path: { id: workspaceId } };
+    const made = await call((api) => api.POST("/workspaces/{id}/webhooks", { params, body }));
+    onMade();
+    return made;
+  };
+  return (
+    <SecretDialog
+      title="New webhook"
+      submit="Make the webhook"
+      made="Your new webhook"
+      make={make}
+      show={({ secret }) => <WebhookSecret secret={secret} />}
+      next={({ id }) => (
+        <Link class="button" href={`/webhooks/${workspaceId}/${id}`}>
+          Open it, and send a test
+        </Link>
+      )}
+      onClose={onClose}
+    >
+      <WebhookFields />
+    </SecretDialog>
   );
 }

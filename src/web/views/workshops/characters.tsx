@@ -1,15 +1,15 @@
 import { Pencil, Plus, Trash2, UserRound } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import type { Character } from "../../api/records.ts";
 import { useDeed } from "../../parts/deed.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
-import { showToast } from "../../parts/toasts.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
+import { Empty } from "../../parts/states.tsx";
+import { attempt } from "../../parts/toasts.tsx";
 import { NameFields, namesOf } from "./name-fields.tsx";
 
 const PAGE = 100;
@@ -20,7 +20,7 @@ export function Characters({ workshopId }: { workshopId: string }): VNode {
   const path = { workshop_id: workshopId };
   const list = usePages(
     (cursor) => {
-      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+      const query = { limit: PAGE, cursor };
       return call((api) =>
         api.GET("/workshops/{workshop_id}/characters", { params: { path, query } }),
       );
@@ -34,6 +34,11 @@ export function Characters({ workshopId }: { workshopId: string }): VNode {
       await call((api) => api.POST("/workshops/{workshop_id}/characters", { params, body })),
     );
   };
+  const addFirst = (
+    <button type="button" class="button" onClick={() => setAdding(true)}>
+      Add the first character
+    </button>
+  );
   return (
     <section class="stack" aria-labelledby="characters">
       <div class="row">
@@ -42,35 +47,23 @@ export function Characters({ workshopId }: { workshopId: string }): VNode {
           <Plus size={17} aria-hidden="true" /> Add a character
         </button>
       </div>
-      {list.state.kind === "loading" && <Loading what="characters" lines={3} />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
-      {list.state.kind === "ready" && list.items.length === 0 && (
-        <Empty
-          title="No character yet"
-          next={
-            <button type="button" class="button" onClick={() => setAdding(true)}>
-              Add the first character
-            </button>
-          }
-        >
-          <p>
-            Roles of a play, people of a project, names of a game: whoever is spoken of by name.
-          </p>
-        </Empty>
-      )}
-      {list.items.length > 0 && (
-        <RecordList label="Characters">
-          {list.items.map((each) => (
-            <CharacterRow
-              key={each.id}
-              character={each}
-              onChanged={list.put}
-              onGone={() => list.drop(each.id)}
-            />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={list.more} />
+      <PageList
+        list={list}
+        what="characters"
+        lines={3}
+        label="Characters"
+        empty={
+          <Empty title="No character yet" next={addFirst}>
+            <p>
+              Roles of a play, people of a project, names of a game: whoever is spoken of by name.
+            </p>
+          </Empty>
+        }
+      >
+        {(each) => (
+          <CharacterRow character={each} onChanged={list.put} onGone={() => list.drop(each.id)} />
+        )}
+      </PageList>
       {isAdding && (
         <FormDialog
           title="Add a character"
@@ -192,11 +185,7 @@ function Toggle({ character, onChanged }: ToggleProps): VNode {
   const turn = (active: boolean) =>
     run(async () => {
       setWanted(active);
-      try {
-        onChanged(await replace(character, { name, is_active: active }));
-      } catch (error) {
-        showToast(messageOf(error));
-      }
+      await attempt(async () => onChanged(await replace(character, { name, is_active: active })));
       setWanted(undefined);
     });
   return (

@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { TextField } from "../../parts/fields.tsx";
 
 interface Named {
   readonly name: string;
@@ -9,17 +10,14 @@ interface Named {
 export function NameFields({ named }: { named?: Named }): VNode {
   return (
     <>
-      <label class="field">
-        <span>Name</span>
-        <input
-          class="input"
-          name="name"
-          required
-          pattern=".*\S.*"
-          maxLength={200}
-          defaultValue={named?.name}
-        />
-      </label>
+      <TextField
+        label="Name"
+        name="name"
+        required
+        pattern=".*\S.*"
+        maxLength={200}
+        defaultValue={named?.name}
+      />
       <label class="field">
         <span>Description</span>
         <textarea

@@ -6,7 +6,7 @@ import { call } from "../../api/client.ts";
 import type { Workshop } from "../../api/records.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import { Characters } from "./characters.tsx";
@@ -32,8 +32,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
         title={workshop?.name ?? "Workshop"}
         head={workshop && <Actions workshop={workshop} onChanged={set} />}
       >
-        {state.kind === "loading" && <Loading what="the workshop" />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="the workshop" />
         {workshop && (
           <div class="stack">
             {workshop.description !== "" && <p class="lead">{workshop.description}</p>}

@@ -6,10 +6,10 @@ import { call } from "../../api/client.ts";
 import type { Workshop } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
+import { Awaited, Empty } from "../../parts/states.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import {
   useOwnWorkspaces,
@@ -36,6 +36,11 @@ export function View(): VNode {
       </button>
     </div>
   );
+  const makeFirst = (
+    <button type="button" class="button" onClick={() => setMaking(true)}>
+      Make the first workshop
+    </button>
+  );
   return (
     <ViewFrame title="Workshops" head={head}>
       <p class="soft lead">
@@ -45,39 +50,21 @@ export function View(): VNode {
       <div class="row list-filters">
         <WorkspaceFilter workspaces={named} chosen={workspaceId} onChoose={setWorkspace} />
       </div>
-      {list.state.kind === "loading" && <Loading what="workshops" />}
-      {list.state.kind === "failed" && <Failure error={list.state.error} retry={list.reload} />}
-      {list.state.kind === "ready" && list.items.length === 0 && (
-        <Empty
-          title="No workshop yet"
-          next={
-            <button type="button" class="button" onClick={() => setMaking(true)}>
-              Make the first workshop
-            </button>
-          }
-        />
-      )}
-      {list.items.length > 0 && (
-        <div class="stack">
-          <RecordList label="Workshops">
-            {list.items.map((each) => (
-              <WorkshopRow key={each.id} workshop={each} workspace={names.get(each.workspace_id)} />
-            ))}
-          </RecordList>
-          <MoreButton more={list.more} />
-        </div>
-      )}
+      <PageList
+        list={list}
+        what="workshops"
+        label="Workshops"
+        empty={<Empty title="No workshop yet" next={makeFirst} />}
+      >
+        {(each) => <WorkshopRow workshop={each} workspace={names.get(each.workspace_id)} />}
+      </PageList>
       {isMaking && <NewWorkshop chosen={workspaceId} onClose={() => setMaking(false)} />}
     </ViewFrame>
   );
 }
 
 function page(workspaceId: string, cursor?: string) {
-  const query = {
-    limit: PAGE,
-    ...(workspaceId === "" ? {} : { workspace_id: workspaceId }),
-    ...(cursor === undefined ? {} : { cursor }),
-  };
+  const query = { limit: PAGE, workspace_id: workspaceId || undefined, cursor };
   return call((api) => api.GET("/workshops", { params: { query } }));
 }
 
@@ -110,8 +97,7 @@ function NewWorkshop({ chosen, onClose }: NewWorkshopProps): VNode {
   if (state.kind !== "ready") {
     return (
       <Dialog title="New workshop" onClose={onClose}>
-        {state.kind === "loading" && <Loading what="your workspaces" lines={3} />}
-        {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+        <Awaited of={{ state, reload }} what="your workspaces" lines={3} />
       </Dialog>
     );
   }

@@ -1,11 +1,12 @@
 import { Crown, UserRound } from "lucide-preact";
 import type { VNode } from "preact";
 import { account } from "../../api/account.ts";
-import { call, messageOf } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import { useDeed } from "../../parts/deed.ts";
+import { Choice, named } from "../../parts/fields.tsx";
 import { RecordRow } from "../../parts/record-row.tsx";
 import { momentOf } from "../../parts/times.ts";
-import { showToast } from "../../parts/toasts.tsx";
+import { attempt, showToast } from "../../parts/toasts.tsx";
 import type { Member } from "./member.ts";
 
 interface RowProps {
@@ -26,15 +27,13 @@ export function MemberRow(props: RowProps): VNode {
   const isOneself = account.value?.id === id;
   const Icon = role === "owner" ? Crown : UserRound;
   const change = async (next: Member["role"]) => {
-    try {
+    await attempt(async () => {
       const params = { path: { id: workspaceId, user_id: id } };
       const answer = await call((api) =>
         api.PATCH("/workspaces/{id}/members/{user_id}", { params, body: { role: next } }),
       );
       showToast(answer.message);
-    } catch (error) {
-      showToast(messageOf(error));
-    }
+    });
     onChanged();
   };
   return (
@@ -51,18 +50,14 @@ export function MemberRow(props: RowProps): VNode {
       actions={
         <>
           {mayChange && (
-            <select
+            <Choice
               class="input member-role"
               aria-label={`Role of ${who}`}
               value={role}
               disabled={isBusy}
-              onChange={({ currentTarget }) =>
-                void run(() => change(currentTarget.value === "owner" ? "owner" : "member"))
-              }
-            >
-              <option value="member">member</option>
-              <option value="owner">owner</option>
-            </select>
+              of={named(["member", "owner"] as const)}
+              onChoose={(chosen) => void run(() => change(chosen))}
+            />
           )}
           {mayRemove && (
             <button

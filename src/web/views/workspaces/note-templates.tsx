@@ -1,14 +1,15 @@
 import { ListChecks, Pencil, RotateCcw } from "lucide-preact";
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { NoteTemplate, Workspace } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
+import { Choice } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { RecordList, RecordRow } from "../../parts/record-row.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { TemplateForm } from "./template-form.tsx";
 
@@ -33,8 +34,7 @@ export function NoteTemplates({ workspace, mayChange, onChanged }: TemplatesProp
         What the notes of a session have, and in which order. Each session may have its own; the
         others have the usual one.
       </p>
-      {state.kind === "loading" && <Loading what="templates" lines={5} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="templates" lines={5} />
       {state.kind === "ready" && (
         <>
           {mayChange && <Usual workspace={workspace} of={state.value.items} {...{ onChanged }} />}
@@ -64,6 +64,7 @@ interface UsualProps {
 
 function Usual({ workspace, of, onChanged }: UsualProps): VNode {
   const { isBusy, error, run } = useDeed();
+  const fieldId = useId();
   const params = { path: { id: workspace.id } };
   const choose = async (chosen: Workspace["notes_template"]) => {
     const body = { notes_template: chosen };
@@ -72,22 +73,15 @@ function Usual({ workspace, of, onChanged }: UsualProps): VNode {
   };
   return (
     <>
-      <label class="field workspaces-usual">
+      <label class="field workspaces-usual" for={fieldId}>
         <span>The usual one</span>
-        <select
-          class="input"
+        <Choice
+          id={fieldId}
           value={workspace.notes_template}
           aria-disabled={isBusy}
-          onChange={({ currentTarget }) =>
-            void run(() => choose(currentTarget.value as Workspace["notes_template"]))
-          }
-        >
-          {of.map(({ id, title }) => (
-            <option key={id} value={id}>
-              {title}
-            </option>
-          ))}
-        </select>
+          of={of.map(({ id, title }) => ({ id, name: title }))}
+          onChoose={(chosen) => void run(() => choose(chosen))}
+        />
       </label>
       <Alert text={error} />
     </>

@@ -4,21 +4,22 @@ import { useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { NoteSection, NoteTemplate } from "../../api/records.ts";
 import { Dialog } from "../../parts/dialog.tsx";
+import { Choice, TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { type EditedSection, moved, toEdited, toSections } from "./edited-sections.ts";
 
 const MOST_SECTIONS = 12;
-const KINDS: readonly (readonly [NoteSection["kind"], string])[] = [
-  ["brief", "in brief"],
-  ["detailed", "in detail"],
-  ["action_items", "action items"],
-  ["decisions", "decisions"],
-  ["topics", "topics"],
-  ["open_questions", "open questions"],
-  ["custom", "in your own words"],
+const KINDS: readonly { id: NoteSection["kind"]; name: string }[] = [
+  { id: "brief", name: "in brief" },
+  { id: "detailed", name: "in detail" },
+  { id: "action_items", name: "action items" },
+  { id: "decisions", name: "decisions" },
+  { id: "topics", name: "topics" },
+  { id: "open_questions", name: "open questions" },
+  { id: "custom", name: "in your own words" },
 ];
 
 interface FormProps {
@@ -36,8 +37,7 @@ export function TemplateForm({ path, title, onChanged, onClose }: FormProps): VN
   }
   return (
     <Dialog title={`Change “${title}”`} onClose={onClose}>
-      {state.kind === "loading" && <Loading what="the template" lines={4} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="the template" lines={4} />
     </Dialog>
   );
 }
@@ -95,17 +95,14 @@ function Editing({
       onSubmit={save}
       onClose={onClose}
     >
-      <label class="field">
-        <span>Name</span>
-        <input
-          class="input"
-          name="title"
-          required
-          maxLength={80}
-          autocomplete="off"
-          defaultValue={template.title}
-        />
-      </label>
+      <TextField
+        label="Name"
+        name="title"
+        required
+        maxLength={80}
+        autocomplete="off"
+        defaultValue={template.title}
+      />
       <ol ref={list} class="template-sections stack" aria-label="Sections">
         {sections.map((section, at) => (
           <SectionFields
@@ -152,33 +149,20 @@ function SectionFields(props: FieldsProps): VNode {
       <fieldset class="stack">
         <legend class="hidden-text">Section {number}</legend>
         <div class="row template-section">
-          <label class="field">
-            <span>Heading</span>
-            <input
-              class="input"
-              required
-              maxLength={80}
-              autocomplete="off"
-              value={section.title}
-              onInput={({ currentTarget }) => onChange({ ...section, title: currentTarget.value })}
-            />
-          </label>
-          <label class="field">
-            <span>What it has</span>
-            <select
-              class="input"
-              value={section.kind}
-              onChange={({ currentTarget }) =>
-                onChange({ ...section, kind: currentTarget.value as NoteSection["kind"] })
-              }
-            >
-              {KINDS.map(([kind, words]) => (
-                <option key={kind} value={kind}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
+          <TextField
+            label="Heading"
+            required
+            maxLength={80}
+            autocomplete="off"
+            value={section.title}
+            onInput={({ currentTarget }) => onChange({ ...section, title: currentTarget.value })}
+          />
+          <Choice
+            label="What it has"
+            value={section.kind}
+            of={KINDS}
+            onChoose={(kind) => onChange({ ...section, kind })}
+          />
         </div>
         {section.kind === "custom" && (
           <label class="field">

@@ -7,11 +7,10 @@ import { call } from "../../api/client.ts";
 import { elevations, isElevated } from "../../api/elevation.ts";
 import { ElevationDialog } from "../../parts/elevation-form.tsx";
 import { Invited, InviteForm } from "../../parts/inviting.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList } from "../../parts/record-row.tsx";
 import { useResource } from "../../parts/resource.ts";
-import { Failure, Loading } from "../../parts/states.tsx";
+import { Awaited } from "../../parts/states.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { ViewFrame } from "../../parts/view.tsx";
 import type { Member } from "./member.ts";
@@ -39,8 +38,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
         </Link>
       }
     >
-      {state.kind === "loading" && <Loading what="the workspace" />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="the workspace" />
       {state.kind === "ready" && (
         <div class="workspace-parts">
           <People key={id} id={id} name={title} />
@@ -57,7 +55,7 @@ export function View({ params }: { params: { id?: string } }): VNode {
 }
 
 async function page(id: string, cursor: string | undefined) {
-  const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { limit: PAGE, cursor };
   const params = { path: { id }, query };
   const answer = await call((api) => api.GET("/workspaces/{id}/members", { params }));
   return { ...answer, items: answer.items.map((each) => ({ ...each, id: each.user_id })) };
@@ -68,35 +66,29 @@ function People({ id, name }: { id: string; name: string }): VNode {
   const who = account.value;
   const [removing, setRemoving] = useState<Member | undefined>();
   const [invited, setInvited] = useState(0);
-  const { state, items, reload, more } = usePages<Member>((cursor) => page(id, cursor), [id]);
+  const list = usePages<Member>((cursor) => page(id, cursor), [id]);
   const isAdmin = who?.kind === "user" && who.role === "admin";
-  const isOwner = items.some((each) => each.id === who?.id && each.role === "owner");
+  const isOwner = list.items.some((each) => each.id === who?.id && each.role === "owner");
   // Drawn anew when an elevation begins or ends.
   const mayGive = isOwner || (isAdmin && elevations.value && isElevated({ workspace_id: id }));
   return (
     <section class="stack" aria-labelledby="people">
       <h2 id="people">People</h2>
-      {state.kind === "loading" && <Loading what="people" />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {items.length > 0 && (
-        <RecordList label="People of this workspace">
-          {items.map((each) => (
-            <MemberRow
-              key={each.id}
-              workspaceId={id}
-              member={each}
-              mayChange={mayGive}
-              mayRemove={isOwner || isAdmin || each.id === who?.id}
-              onChanged={reload}
-              onRemove={() => setRemoving(each)}
-            />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={more} />
+      <PageList list={list} what="people" label="People of this workspace">
+        {(each) => (
+          <MemberRow
+            workspaceId={id}
+            member={each}
+            mayChange={mayGive}
+            mayRemove={isOwner || isAdmin || each.id === who?.id}
+            onChanged={list.reload}
+            onRemove={() => setRemoving(each)}
+          />
+        )}
+      </PageList>
       {(isOwner || isAdmin) && <WorkspaceInvited key={invited} id={id} />}
       {mayGive && <Invite id={id} onInvited={() => setInvited(invited + 1)} />}
-      {isAdmin && !mayGive && state.kind === "ready" && <AskToGive id={id} name={name} />}
+      {isAdmin && !mayGive && list.state.kind === "ready" && <AskToGive id={id} name={name} />}
       {removing && (
         <RemoveMember
           workspaceId={id}
@@ -104,7 +96,7 @@ function People({ id, name }: { id: string; name: string }): VNode {
           onClose={() => setRemoving(undefined)}
           onRemoved={() => {
             if (removing.id === who?.id) navigate("/workspaces");
-            else reload();
+            else list.reload();
           }}
         />
       )}
@@ -118,10 +110,7 @@ function WorkspaceInvited({ id }: { id: string }): VNode {
       load={(cursor) =>
         call((api) =>
           api.GET("/workspaces/{id}/invitations", {
-            params: {
-              path: { id },
-              query: { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) },
-            },
+            params: { path: { id }, query: { limit: PAGE, cursor } },
           }),
         )
       }

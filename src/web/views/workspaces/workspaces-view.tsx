@@ -5,11 +5,12 @@ import { Link, useLocation } from "wouter-preact";
 import { account } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import type { Workspace } from "../../api/records.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
+import { PageList } from "../../parts/page-list.tsx";
 import { usePages } from "../../parts/pages.ts";
-import { RecordList, RecordRow } from "../../parts/record-row.tsx";
-import { Empty, Failure, Loading } from "../../parts/states.tsx";
+import { RecordRow } from "../../parts/record-row.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { momentOf } from "../../parts/times.ts";
 import { ViewFrame } from "../../parts/view.tsx";
 import "./workspaces.css";
@@ -21,10 +22,7 @@ export function View(): VNode {
   const [, navigate] = useLocation();
   const [isMaking, setMaking] = useState(false);
   const [isForAll, setForAll] = useState(false);
-  const { state, items, reload, more } = usePages<Workspace>(
-    (cursor) => page(isForAll, cursor),
-    [isForAll],
-  );
+  const list = usePages<Workspace>((cursor) => page(isForAll, cursor), [isForAll]);
   const who = account.value;
   return (
     <ViewFrame
@@ -45,43 +43,30 @@ export function View(): VNode {
           Those of others, too
         </label>
       )}
-      {state.kind === "loading" && <Loading what="workspaces" />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
-      {state.kind === "ready" && items.length === 0 && (
-        <Empty
-          title="You belong to no workspace"
-          next={
-            <button type="button" class="button" onClick={() => setMaking(true)}>
-              <Plus size={17} aria-hidden="true" /> Make the first
-            </button>
-          }
-        >
-          <p>A workspace holds conversations and the people who may read them.</p>
-        </Empty>
-      )}
-      {items.length > 0 && (
-        <RecordList label="Workspaces">
-          {items.map((each) => (
-            <RecordRow
-              key={each.id}
-              icon={<BriefcaseBusiness size={18} aria-hidden="true" />}
-              title={<Link href={`/workspaces/${each.id}`}>{each.name}</Link>}
-              chips={<span class="chip">{each.workspace_type}</span>}
-              facts={[each.preferred_language, `since ${momentOf(each.created_at)}`]}
-              actions={
-                <Link
-                  class="button"
-                  href={`/workspaces/${each.id}/graph`}
-                  aria-label={`Graph of ${each.name}`}
-                >
-                  Graph
-                </Link>
-              }
-            />
-          ))}
-        </RecordList>
-      )}
-      <MoreButton more={more} />
+      <PageList
+        list={list}
+        what="workspaces"
+        label="Workspaces"
+        empty={<NoWorkspace onMake={() => setMaking(true)} />}
+      >
+        {(each) => (
+          <RecordRow
+            icon={<BriefcaseBusiness size={18} aria-hidden="true" />}
+            title={<Link href={`/workspaces/${each.id}`}>{each.name}</Link>}
+            chips={<span class="chip">{each.workspace_type}</span>}
+            facts={[each.preferred_language, `since ${momentOf(each.created_at)}`]}
+            actions={
+              <Link
+                class="button"
+                href={`/workspaces/${each.id}/graph`}
+                aria-label={`Graph of ${each.name}`}
+              >
+                Graph
+              </Link>
+            }
+          />
+        )}
+      </PageList>
       {isMaking && (
         <NewWorkspace
           onClose={() => setMaking(false)}
@@ -92,11 +77,24 @@ export function View(): VNode {
   );
 }
 
+function NoWorkspace({ onMake }: { onMake: () => void }): VNode {
+  const make = (
+    <button type="button" class="button" onClick={onMake}>
+      <Plus size={17} aria-hidden="true" /> Make the first
+    </button>
+  );
+  return (
+    <Empty title="You belong to no workspace" next={make}>
+      <p>A workspace holds conversations and the people who may read them.</p>
+    </Empty>
+  );
+}
+
 function page(isForAll: boolean, cursor: string | undefined) {
   const query = {
     limit: PAGE,
     ...(isForAll ? { scope: "all" as const } : {}),
-    ...(cursor === undefined ? {} : { cursor }),
+    cursor,
   };
   return call((api) => api.GET("/workspaces", { params: { query } }));
 }
@@ -120,14 +118,14 @@ function NewWorkspace({ onClose, onMade }: NewProps): VNode {
   };
   return (
     <FormDialog title="New workspace" submit="Make it" onClose={onClose} onSubmit={make}>
-      <label class="field">
-        <span>Name</span>
-        <input class="input" name="name" required maxLength={200} autocomplete="off" />
-      </label>
-      <label class="field">
-        <span>Language that is spoken there, such as en or de-DE</span>
-        <input class="input" name="language" required maxLength={35} defaultValue="en" />
-      </label>
+      <TextField label="Name" name="name" required maxLength={200} autocomplete="off" />
+      <TextField
+        label="Language that is spoken there, such as en or de-DE"
+        name="language"
+        required
+        maxLength={35}
+        defaultValue="en"
+      />
     </FormDialog>
   );
 }

@@ -6,7 +6,7 @@ import { account } from "../../../api/account.ts";
 import { call, messageOf } from "../../../api/client.ts";
 import type { SegmentChange } from "../../../api/records.ts";
 import { useResource } from "../../../parts/resource.ts";
-import { Failure, Loading } from "../../../parts/states.tsx";
+import { Awaited } from "../../../parts/states.tsx";
 import { momentOf } from "../../../parts/times.ts";
 import { showToast } from "../../../parts/toasts.tsx";
 import type { LineState } from "../model/edit-history.ts";
@@ -58,8 +58,7 @@ export function LineHistory({ model, line }: HistoryProps): VNode {
           <X size={16} aria-hidden="true" />
         </button>
       </div>
-      {state.kind === "loading" && <Loading what="the changes" lines={2} />}
-      {state.kind === "failed" && <Failure error={state.error} retry={reload} />}
+      <Awaited of={{ state, reload }} what="the changes" lines={2} />
       {state.kind === "ready" && state.value.items.length === 0 && (
         <p class="small soft">Nobody has changed it: it reads as it was heard.</p>
       )}

@@ -4,7 +4,7 @@ import { Link } from "wouter-preact";
 import { account } from "../../../api/account.ts";
 import { fetchFrom, messageOf } from "../../../api/client.ts";
 import { Menu } from "../../../parts/menu.tsx";
-import { showToast } from "../../../parts/toasts.tsx";
+import { attempt, showToast } from "../../../parts/toasts.tsx";
 import type { SessionModel } from "../model/session-model.ts";
 import { fileName } from "./file-name.ts";
 
@@ -109,7 +109,7 @@ async function asPlainText(text: Promise<Blob>): Promise<Blob> {
 }
 
 async function save(path: string, name: string): Promise<void> {
-  try {
+  await attempt(async () => {
     const response = await fetchFrom(`/${path}`);
     const url = URL.createObjectURL(await response.blob());
     const link = document.createElement("a");
@@ -118,7 +118,5 @@ async function save(path: string, name: string): Promise<void> {
     link.click();
     // The browser has begun to read it by then.
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
-  } catch (error) {
-    showToast(messageOf(error));
-  }
+  });
 }

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { account } from "../../../api/account.ts";
 import { call, isPassing, messageOf } from "../../../api/client.ts";
 import type { Mark } from "../../../api/records.ts";
-import { showToast } from "../../../parts/toasts.tsx";
+import { attempt, showToast } from "../../../parts/toasts.tsx";
 
 const PAGE = 100;
 const RETRY_MS = 3_000;
@@ -44,7 +44,7 @@ export class SessionMarks {
     let cursor: string | undefined;
     try {
       do {
-        const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
+        const query = { limit: PAGE, cursor };
         const params = { path: { session_id: this.#sessionId }, query };
         const page: { items: Mark[]; next_cursor: string | null } = await call((api) =>
           api.GET("/sessions/{session_id}/marks", { params }),
@@ -89,12 +89,10 @@ export class SessionMarks {
     const id = this.#find(key)?.id;
     if (id === undefined) return;
     const params = { path: { session_id: this.#sessionId, mark_id: id } };
-    try {
+    await attempt(async () => {
       await call((api) => api.DELETE("/sessions/{session_id}/marks/{mark_id}", { params }));
       this.#show(this.list.value.filter((mark) => mark.key !== key));
-    } catch (error) {
-      showToast(messageOf(error));
-    }
+    });
   }
 
   close(): void {

@@ -343,7 +343,7 @@ export class SessionModel {
     const there = new Set<string>();
     let cursor: string | undefined;
     do {
-      const query = { limit: PAGE, words: true, ...(cursor === undefined ? {} : { cursor }) };
+      const query = { limit: PAGE, words: true, cursor };
       const params = { path: { session_id: this.id }, query };
       const page: { items: Segment[]; next_cursor: string | null } = await call((api) =>
         api.GET("/sessions/{session_id}/segments", { params }),

@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { ApiError } from "../../../../client/errors.ts";
 import { call, isPassing, messageOf } from "../../../api/client.ts";
 import type { ActionItem, NoteSection, Summary, SummaryPage } from "../../../api/records.ts";
-import { showToast } from "../../../parts/toasts.tsx";
+import { attempt, showToast } from "../../../parts/toasts.tsx";
 import { type Change, ChangedSince } from "./edit-history.ts";
 import { kindOf } from "./note-words.ts";
 
@@ -128,14 +128,12 @@ export class SessionNotes {
   /** Has these kinds made, or made again; says what went wrong. */
   async make(kinds: readonly NoteKind[]): Promise<void> {
     const params = { path: { session_id: this.#session.id } };
-    try {
+    await attempt(async () => {
       for (const kind of kinds) {
         const body = { summary_type: kind };
         await call((api) => api.POST("/sessions/{session_id}/summaries", { params, body }));
       }
-    } catch (error) {
-      showToast(messageOf(error));
-    }
+    });
     this.news();
   }
 

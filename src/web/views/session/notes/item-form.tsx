@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { call } from "../../../api/client.ts";
 import type { Summary } from "../../../api/records.ts";
+import { TextField } from "../../../parts/fields.tsx";
 import { useResource } from "../../../parts/resource.ts";
 import { dayIn, nameIn } from "../model/note-words.ts";
 import type { SessionModel } from "../model/session-model.ts";
@@ -62,20 +63,14 @@ export function ItemForm({ model, item, onClose }: FormProps): VNode {
           ))}
         </datalist>
       </label>
-      <label class="field">
-        <span>By which day</span>
-        <input class="input" type="date" name="day" defaultValue={day} />
-      </label>
-      <label class="field">
-        <span>Or by when, in words</span>
-        <input
-          class="input"
-          name="words"
-          maxLength={MOST_TEXT}
-          defaultValue={day === "" ? due : ""}
-          placeholder="before the next meeting"
-        />
-      </label>
+      <TextField label="By which day" type="date" name="day" defaultValue={day} />
+      <TextField
+        label="Or by when, in words"
+        name="words"
+        maxLength={MOST_TEXT}
+        defaultValue={day === "" ? due : ""}
+        placeholder="before the next meeting"
+      />
       <div class="row">
         <button type="submit" class="button primary">
           Save

@@ -5,6 +5,7 @@ import { call } from "../../../api/client.ts";
 import type { NoteTemplate } from "../../../api/records.ts";
 import { Alert } from "../../../parts/alert.tsx";
 import { useDeed } from "../../../parts/deed.ts";
+import { Choice } from "../../../parts/fields.tsx";
 import { useResource } from "../../../parts/resource.ts";
 import type { SessionModel } from "../model/session-model.ts";
 
@@ -39,19 +40,13 @@ export function TemplateField({ model }: { model: SessionModel }): VNode | null 
     <div class="field notes-template">
       <label for={fieldId}>Template</label>
       <div class="row">
-        <select
+        <Choice
           id={fieldId}
-          class="input"
           value={wanted ?? template.id}
           aria-disabled={isBusy}
-          onChange={({ currentTarget }) => void choose(currentTarget.value as NoteTemplate["id"])}
-        >
-          {state.value.items.map(({ id: each, title }) => (
-            <option key={each} value={each}>
-              {title}
-            </option>
-          ))}
-        </select>
+          of={state.value.items.map(({ id: each, title }) => ({ id: each, name: title }))}
+          onChoose={(chosen) => void choose(chosen)}
+        />
         <Link class="button quiet" href={`/workspaces/${id}`}>
           Change templates
         </Link>

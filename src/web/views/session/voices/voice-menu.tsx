@@ -2,9 +2,8 @@ import { Check } from "lucide-preact";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { account } from "../../../api/account.ts";
-import { messageOf } from "../../../api/client.ts";
 import { Menu } from "../../../parts/menu.tsx";
-import { showToast } from "../../../parts/toasts.tsx";
+import { attempt } from "../../../parts/toasts.tsx";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Line } from "../model/transcript-state.ts";
 import { ClaimPart } from "./claim-part.tsx";
@@ -50,15 +49,8 @@ function Parts({ model, line, close }: VoiceMenuProps & { close: () => void }): 
   const [last, setLast] = useState<Choosing | undefined>();
   const label = line.speaker;
   /** Does it, says what went wrong, and closes the menu when it worked; what was done is told with its undo. */
-  const carryOut = async (deed: () => Promise<unknown>) => {
-    try {
-      await deed();
-      close();
-    } catch (error) {
-      showToast(messageOf(error));
-    }
-  };
-  const parts = { model, label, carryOut: (deed: () => Promise<unknown>) => void carryOut(deed) };
+  const carryOut = (deed: () => Promise<unknown>) => void attempt(() => deed().then(close));
+  const parts = { model, label, carryOut };
   if (choosing !== undefined) {
     const back = () => {
       setLast(choosing);
