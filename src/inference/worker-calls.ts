@@ -72,8 +72,8 @@ export class WorkerCalls {
         if (error.code === "unavailable") placement.failed(address, "text");
         if (attempt === attempts) throw error;
         failure = error;
-        if (error.code === "overloaded")
-          await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
+        if (error.code === "unavailable") continue;
+        await delay(BUSY_MS * attempt * (0.5 + Math.random()), signal);
       }
     }
   }
