@@ -56,6 +56,9 @@ export function serverArguments(cluster: Cluster, port: number, durable: boolean
     timezone: "UTC",
     log_timezone: "UTC",
     jit: "off",
+    // Nearly all statements take a few milliseconds, of which starting helpers for one is several, and they would take
+    // the processor from the words of live sessions.
+    max_parallel_workers_per_gather: "0",
     ...(durable
       ? { fsync: "on", synchronous_commit: "on" }
       : { fsync: "off", synchronous_commit: "off" }),
