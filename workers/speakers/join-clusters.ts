@@ -60,7 +60,10 @@ function likestPair(likeness: ClusterLikeness): readonly [number, number] | unde
   return pair;
 }
 
-/** How far two clusters are on the way from being as like as they are to the others, 0, to being as like as each is to itself, 1. */
+/**
+ * How far two clusters are on the way from how like they are to the others, 0, to how like each is to itself from turn to
+ * turn, 1. 0 where there are no others.
+ */
 function wayFromOthers(likeness: ClusterLikeness, one: number, other: number): number {
   const others = likeness.clusters.filter((each) => each !== one && each !== other);
   if (others.length === 0) return 0;

@@ -16,6 +16,13 @@ export function TextField({ label, ...field }: TextFieldProps): VNode {
   );
 }
 
+/** The name that somebody gives a thing: some text, of 200 letters at most. */
+export function NameField({ label = "Name", ...field }: Partial<TextFieldProps>): VNode {
+  return (
+    <TextField label={label} name="name" required pattern=".*\S.*" maxLength={200} {...field} />
+  );
+}
+
 interface Named<T extends string | number = string> {
   readonly id: T;
   readonly name: string;

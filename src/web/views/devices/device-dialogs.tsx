@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { call } from "../../api/client.ts";
 import type { Device } from "../../api/records.ts";
-import { TextField } from "../../parts/fields.tsx";
+import { NameField } from "../../parts/fields.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { showToast } from "../../parts/toasts.tsx";
@@ -32,14 +32,7 @@ export function EditDialog({
   };
   return (
     <FormDialog title="Rename and rights" submit="Save" onSubmit={save} onClose={onClose}>
-      <TextField
-        label="Name"
-        name="name"
-        required
-        pattern=".*\S.*"
-        maxLength={200}
-        defaultValue={device.name}
-      />
+      <NameField defaultValue={device.name} />
       {isOwn && (
         <div>
           <label class="check">

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import type { Workspace } from "../../api/records.ts";
 import { Alert } from "../../parts/alert.tsx";
 import { useDeed } from "../../parts/deed.ts";
-import { TextField } from "../../parts/fields.tsx";
+import { NameField } from "../../parts/fields.tsx";
 import { WorkspaceField } from "../../parts/workspaces.tsx";
 
 interface NewProgram {
@@ -32,7 +32,7 @@ export function ProgramForm({ workspaces, onMake }: ProgramFormProps): VNode {
         For your own software, or a device that can show nothing. It gets an id and a key, and
         records as a device does.
       </p>
-      <TextField label="Name" name="name" required pattern=".*\S.*" maxLength={200} />
+      <NameField />
       <WorkspaceField workspaces={workspaces} />
       <Alert text={error} />
       <div>

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { call } from "../../api/client.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Options, TextField } from "../../parts/fields.tsx";
+import { NameField, Options } from "../../parts/fields.tsx";
 import { SecretDialog } from "../../parts/secret-dialog.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { Awaited } from "../../parts/states.tsx";
@@ -54,14 +54,7 @@ export function NewKeyDialog({ chosen, onMade, onClose }: NewKeyProps): VNode {
       )}
       onClose={onClose}
     >
-      <TextField
-        label="What is it for?"
-        name="name"
-        required
-        pattern=".*\S.*"
-        maxLength={200}
-        placeholder="Archive export"
-      />
+      <NameField label="What is it for?" placeholder="Archive export" />
       <WorkspaceField workspaces={state.value} chosen={chosen} />
       <fieldset class="choices">
         <legend>What may it do?</legend>

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { TextField } from "../../parts/fields.tsx";
+import { NameField } from "../../parts/fields.tsx";
 
 interface Named {
   readonly name: string;
@@ -10,14 +10,7 @@ interface Named {
 export function NameFields({ named }: { named?: Named }): VNode {
   return (
     <>
-      <TextField
-        label="Name"
-        name="name"
-        required
-        pattern=".*\S.*"
-        maxLength={200}
-        defaultValue={named?.name}
-      />
+      <NameField defaultValue={named?.name} />
       <label class="field">
         <span>Description</span>
         <textarea
